@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import READOUT_STARTS, STARTS
 
-WORK = {"narrow": 1.5e9, "wide": 1.5e9, "small": 1e10, "many": 5e9}
+WORK = {"narrow": 1.5e9, "wide": 1.5e9, "small": 1e10, "many": 5e9, "words": 1.5e9}
 """Products of samples and weights in the runs of a setting: some seconds on one core."""
 
 ACTIVATIONS = (
@@ -93,17 +95,18 @@ def _logarithmic(key: Key, low: float, high: float) -> float:
     return float(np.exp(key.uniform(math.log(low), math.log(high))))
 
 
-KINDS = ("narrow", "wide", "small", "many")
+KINDS = ("narrow", "wide", "small", "many", "words")
 
 
 def draw(seed: int, index: int, kind: str) -> Setting:
     """The setting of a seed and a number: redrawn until its runs are done in some seconds."""
     key = np.random.default_rng([seed, index, KINDS.index(kind)])
     while True:
-        fields = _small_fields(key) if kind == "small" else _fields(key, wide=kind != "narrow")
-        if kind == "many":
-            fields |= {"steps": int(key.integers(3, 5)), "batches": "fresh"}
-        giant = Setting(**fields)
+        fields = DRAWN[kind](key)
+        try:
+            giant = Setting(**fields)
+        except InputError:  # words that do not go together
+            continue
         sizes = [giant.step_size[0] * _logarithmic(key, 0.3, 3.0) for _ in range(giant.steps)]
         if _work(giant) <= WORK[kind]:
             return giant.vary(step_size=[float(f"{size:.3g}") for size in sizes])
@@ -239,6 +242,62 @@ def _fitting(fields: Fields) -> Fields:
         r = Setting(**fields).target.r
         fields["start_overlaps"] = [row[:r] for row in overlaps]
     return fields
+
+
+WORDS: dict[str, tuple[Any, ...]] = SELDOM | {
+    "update": (*SELDOM["update"], "adam(0.9, 0.99)", "adam(0.5, 0.9)"),
+    "lookahead": ("sample(p/d)", "sample(-p/d)", "batch(p)", "batch(-p)"),
+    "residual": ("labels",),
+    "readout_start": tuple(READOUT_STARTS),
+    "output_scale": ("1/sqrt(p)", "1"),
+    "batches": ("reused", "repeat(2)", "minibatch(2n)", "minibatch(8n)"),
+    "inputs": (
+        *("spiked(3, 0.5)", "shifted(1.5, 0.3)", "clusters(3, 0.4)"),
+        *("blocks(0.5, 1.5, 0.5, 0.5)", "power(0.5)"),
+    ),
+}
+"""Fields that one setting in five of the kind ``words`` has other than by default."""
+
+
+def _words_fields(key: Key) -> Fields:
+    """A narrow network at d of some hundreds to thousands, with any words of the record."""
+    d, p = int(_logarithmic(key, 300, 3000)), int(_logarithmic(key, 2, 13))
+    start = str(key.choice(["symmetric", "sphere", "gaussian", "orthogonal"]))
+    fields: Fields = {
+        "target": str(key.choice(np.array(TARGETS))(key)),
+        "activation": str(key.choice(SMALL_ACTIVATIONS)),
+        "d": d,
+        "n": int(d * _logarithmic(key, 0.5, 8.0)),
+        "p": p + STARTS[start].paired * (p % 2),
+        "steps": int(key.integers(1, 5)),
+        "start": start,
+        "runs": int(key.integers(20, 41)),
+        "seed": int(key.integers(10_000)),
+        "readout_n": 0,
+        "test_n": 0,
+    }
+    for name, values in WORDS.items():
+        if key.integers(5) == 0:
+            fields[name] = values[key.integers(len(values))]
+    if "bias_at" in fields:
+        fields["bias"] = float(f"{key.uniform(0.1, 1.0):.2f}")
+    noise = key.integers(6)
+    fields |= {0: {"noise": 0.5}, 1: {"corruption": 0.2}}.get(int(noise), {})
+    return fields | _small_readout(key, fields)
+
+
+def _many_fields(key: Key) -> Fields:
+    return _fields(key, wide=True) | {"steps": int(key.integers(3, 5)), "batches": "fresh"}
+
+
+DRAWN: dict[str, Callable[[Key], Fields]] = {
+    "narrow": partial(_fields, wide=False),
+    "wide": partial(_fields, wide=True),
+    "small": _small_fields,
+    "many": _many_fields,
+    "words": _words_fields,
+}
+"""How the fields of every kind are drawn."""
 
 
 def _work(setting: Setting) -> float:

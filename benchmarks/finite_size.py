@@ -5,8 +5,8 @@ from 1 to 8, one or two steps, five activations, targets with parts of degree 1 
 scales, a fixed penalty.  The same setting is taken at every d.  Each number that tables show is
 compared with its mean over the runs, as (simulated - predicted)/predicted in percent: the mean over
 settings, the root mean square without what the sampling error of the runs adds, and the worst.
-``--list`` prints every comparison.  What ``left_out`` in ``prediction/wide/quantities.py`` states
-comes from here.
+``--list`` prints every comparison, ``--processes`` spreads the settings over so many processes.
+What ``left_out`` in ``prediction/wide/quantities.py`` states comes from here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import get_context
 
 import numpy as np
 from jaxtyping import Bool
@@ -128,6 +129,16 @@ def _deviation(kind: str, part: Difference, place: tuple[int, ...]) -> Deviation
     return Deviation(kind, place[0], float(values.mean()), error)
 
 
+def measured(task: tuple[int, int, int, int]) -> list[Deviation] | str:
+    """The deviations of the setting of a seed, a number, d and runs, or why there is no theory."""
+    setting = draw(*task)
+    try:
+        prediction = predict(setting, theory="linear-width")
+    except (NoTheoryError, NotConvergedError) as error:
+        return str(error)
+    return list(deviations(prediction, simulate(setting)))
+
+
 def table(found: dict[tuple[str, int, int], list[Deviation]]) -> list[str]:
     """A line for each kind of number, step and d."""
     lines = [
@@ -160,18 +171,22 @@ def main() -> None:
     parser.add_argument("--d", type=int, nargs="*", default=sorted(RUNS))
     parser.add_argument("--share", type=float, default=1.0, help="share of the usual runs")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
+    # The largest d first: its settings take longest.
+    tasks = [
+        (options.seed, index, d, max(4, round(options.share * RUNS.get(d, 40_000_000 // d**3))))
+        for d in sorted(options.d, reverse=True)
+        for index in range(options.settings)
+    ]
     found: dict[tuple[str, int, int], list[Deviation]] = {}
-    for index in range(options.settings):
-        for d in options.d:
-            runs = max(4, round(options.share * RUNS.get(d, 40_000_000 // d**3)))
-            setting = draw(options.seed, index, d, runs)
-            try:
-                prediction = predict(setting, theory="linear-width")
-            except (NoTheoryError, NotConvergedError) as error:
-                print(f"{index} d = {d}: {error}")
+    # Fork and JAX do not go together.
+    with get_context("spawn").Pool(options.processes) as pool:
+        for (_, index, d, _), result in zip(tasks, pool.imap(measured, tasks), strict=True):
+            if isinstance(result, str):
+                print(f"{index} d = {d}: {result}", flush=True)
                 continue
-            for each in deviations(prediction, simulate(setting)):
+            for each in result:
                 found.setdefault((each.kind, each.step, d), []).append(each)
                 if options.list:
                     print(f"{index} d = {d} {each}", flush=True)

@@ -6,7 +6,7 @@ precision in the same process, for as long as a step takes.  Then two steps at d
 n = 4d, with leading and with all singular values and their parts, a readout of 16384 neurons on
 65536 samples, and the deferred engine on the accelerator beside the processor.  Does nothing
 without an accelerator; ``--size N`` takes another size than 16384, and ``--first`` prints only what
-first runs of the deferred engine take, compiling included.
+auto chooses, and what first and second runs of either choice take, compiling included.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.dense import DenseEngine
 from giantstep.simulation.engines.place import Context
 from giantstep.simulation.engines.rounded import MATMUL, product
+from giantstep.simulation.estimate import estimate
 from giantstep.simulation.matrices import row_spectrum, rows_span
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY, simulate
@@ -125,8 +126,9 @@ def wide_parts(size: int) -> dict[str, float]:
     wait(engine.weights)
     found = {"start": time.perf_counter() - begin}
     with engine.context():
-        gram, overlap = engine.gram, engine.overlap
-        found["Gram matrix"] = seconds(lambda: engine.gram, 2)
+        layer = engine.layer
+        gram, overlap = layer.gram, layer.overlap
+        found["Gram matrix"] = seconds(lambda: engine.layer.gram, 2)
         found["span of the rows"] = seconds(lambda: rows_span(overlap, gram), 2)
         found["8 leading singular values"] = seconds(lambda: row_spectrum(gram, overlap, 8), 1)
         found["all singular values"] = seconds(lambda: jnp.linalg.eigvalsh(gram), 1)
@@ -176,34 +178,52 @@ def deferred() -> None:
         )
 
 
-def first_calls() -> None:
-    """Print the seconds of the first and the second run in this process, beside the processor.
+CHOICES: dict[str, dict[str, Any]] = {
+    "deferred, p = 8": {"d": 10**6, "n": 10**6, "p": 8},
+    "deferred, p = 128": {"d": 10**6, "n": 10**6, "p": 128},
+    "deferred, p = 1024": {"d": 10**6, "n": 10**5, "p": 1024},
+    "dense, small": {"d": 200, "n": 800, "p": 100, "engine": "dense"},
+    "dense, small, readout": {"d": 200, "n": 800, "p": 100, "engine": "dense"}
+    | {"readout_n": 800, "test_n": 800},
+    "dense, medium": {"d": 2000, "n": 8000, "p": 1000, "engine": "dense"},
+    "dense, large": {"d": 4096, "n": 2**17, "p": 4096, "engine": "dense"},
+}
+"""Settings of one step, with the engine that is tried; auto takes the deferred one for the first
+three."""
 
-    Compiled functions stay in the user's cache folder: a second process shows what that saves, and
-    JAX_ENABLE_COMPILATION_CACHE=false what it costs without.
+
+def choices() -> None:
+    """Print what auto takes, and the seconds of the first and the second run with each device.
+
+    A first run compiles: compiled functions stay in the user's cache folder, and a second process
+    shows what that saves.  JAX_ENABLE_COMPILATION_CACHE=false shows what it costs without.
     """
-    for p in (8, 128, 1024):
-        fields: dict[str, Any] = {"d": 10**6, "n": 10**6 if p < 1024 else 10**5, "p": p}
-        fields |= {"steps": 1, "readout_n": 0, "test_n": 0, "engine": "deferred"}
-        times = []
-        for device in ("auto", "gpu", "gpu"):
-            begin = time.perf_counter()
-            simulate(Setting("x1 + x1*x2", device=device, **fields))
-            times.append(time.perf_counter() - begin)
+    plain: dict[str, Any] = {"steps": 1, "readout_n": 0, "test_n": 0, "runs": 1}
+    for name, fields in CHOICES.items():
+        setting = Setting("x1 + x1*x2", **plain | fields)
+        chosen = estimate(setting, calibrate=False)
+        times = {}
+        for device in ("cpu", "gpu"):
+            for number in ("first", "second"):
+                begin = time.perf_counter()
+                simulate(setting.vary(device=device, engine=chosen.engine))
+                times[device, number] = time.perf_counter() - begin
+        best = min(times["cpu", "first"], times["gpu", "first"])
         print(
-            f"gpu first calls p = {p}: auto {times[0]:.2f} s, gpu {times[1]:.2f} s, again "
-            f"{times[2]:.2f} s",
+            f"gpu choice {name}: auto takes {chosen.engine} on {chosen.device}, "
+            + ", ".join(f"{' '.join(key)} {value:.2f} s" for key, value in times.items())
+            + f"; its first run over the faster one: {times[chosen.device, 'first'] / best:.1f}",
             flush=True,
         )
 
 
 def main() -> None:
-    """Print rates, parts and large runs; with ``--first`` only what first calls take."""
+    """Print rates, parts and large runs; with ``--first`` only what auto chooses and misses."""
     if jax.default_backend() == "cpu":
         print("gpu: no accelerator")
         return
     if "--first" in sys.argv:
-        first_calls()
+        choices()
         return
     for precision in ("float32", "tf32", "bf16x3", "bf16"):
         own, (rate, taken) = matmul_rate(precision), step_rate(precision)

@@ -16,7 +16,7 @@ from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred
 from giantstep.simulation.engines.chunks import CHUNK_NUMBERS, plan
-from giantstep.simulation.estimate import typical_seconds
+from giantstep.simulation.typical import typical_seconds
 
 HOUR, GIB = 3600.0, 2.0**30
 

@@ -8,7 +8,7 @@ import pytest
 
 from giantstep import Experiment, Setting, analyze, run_experiment, simulate
 from giantstep.errors import InputError, NoTheoryError
-from giantstep.experiment import centred_target, floors_of
+from giantstep.experiment import floors_of
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory
 from giantstep.records.comparison import compare
@@ -196,7 +196,10 @@ def test_theories() -> None:
         ({"p": "30d", "steps": 2}, "narrow: too many neurons: .* p times min"),
         ({"p": "30d", "steps": 2}, "linear-width: p must be between 0.05 d and 20 d, got 30 d"),
         ({"p": "30d", "steps": 2}, "quadratic-width: steps must be 0 or 1, got 2"),
-        ({"steps": 3, "batches": "reused"}, "batches must be fresh for three steps and more"),
+        (
+            {"p": "3d", "steps": 3, "batches": "reused"},
+            "batches must be fresh for three steps and more",
+        ),
         (
             {"inputs": "uniform"},
             "inputs must be gaussian, spiked, shifted, clusters, blocks or power for a prediction, "
@@ -205,7 +208,7 @@ def test_theories() -> None:
     ):
         with pytest.raises(NoTheoryError, match=piece):
             choose_theory(wide.vary(**fields))
-    names = "narrow, linear-width, quadratic-width, gaussian-runs"
+    names = "narrow, linear-width, quadratic-width, mean-field, gaussian-runs"
     with pytest.raises(InputError, match=f"theory must be one of {names}, got 'wide'"):
         predict(wide, theory="wide")
 
@@ -248,7 +251,7 @@ def test_a_shift_changes_the_leap_index_and_leaves_floors_open() -> None:
 def test_a_target_is_translated() -> None:
     """He3(z - 2) has the mean -8 and the slope 3 m^2 = 12, as an expression and as a callable."""
     for target in ("He3(x1)", lambda z: z**3 - 3.0 * z):
-        series = centred_target(Setting(target, inputs="shifted(2, -1)")).series
+        series = analyze(target, inputs="shifted(2, -1)").series
         found = dict(
             zip(series.exponents[:, 0].tolist(), series.coefficients.tolist(), strict=True)
         )

@@ -4,6 +4,10 @@ from .analysis.analyze import Analysis as Analysis
 from .analysis.analyze import analyze as analyze
 from .analysis.overlap import OverlapCurve as OverlapCurve
 from .analysis.overlap import overlap_curve as overlap_curve
+from .analysis.power_law import PowerLawFeatures as PowerLawFeatures
+from .analysis.power_law import PowerLawPhase as PowerLawPhase
+from .analysis.power_law import power_law_features as power_law_features
+from .analysis.power_law import power_law_phase as power_law_phase
 from .analysis.requirements import Requirements as Requirements
 from .analysis.requirements import sample_requirements as sample_requirements
 from .errors import DivergenceError as DivergenceError
@@ -24,6 +28,9 @@ from .papers.claims.record import Claim as Claim
 from .papers.claims.record import Findings as Findings
 from .papers.claims.running import run_claims as run_claims
 from .papers.claims.source import Source as Source
+from .prediction.emergence import EmergenceLaw as EmergenceLaw
+from .prediction.emergence import emergence_law as emergence_law
+from .prediction.exit_law import exit_law as exit_law
 from .prediction.given_weights.curve import LearningCurve as LearningCurve
 from .prediction.given_weights.curve import learning_curve as learning_curve
 from .prediction.given_weights.directions import learned_directions as learned_directions
@@ -48,6 +55,10 @@ from .problem.target import make_target as make_target
 from .problem.target import separable as separable
 from .records.comparison import Comparison as Comparison
 from .records.comparison import compare as compare
+from .records.emergence import Emergence as Emergence
+from .records.emergence import emergence as emergence
+from .records.exits import ExitTimes as ExitTimes
+from .records.exits import exit_times as exit_times
 from .records.scaling import Scaling as Scaling
 from .records.scaling import scaling_exponent as scaling_exponent
 from .records.spectrum import Spectrum as Spectrum

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.analyze import Analysis, analyze
+from giantstep.analysis.analyze import Analysis, analyze_setting
 from giantstep.analysis.exponents import OneStep
 from giantstep.analysis.fitted_degrees import Fits, FittedDegrees, every_degree
 from giantstep.analysis.floors import Floor, floor_with, target_floor
@@ -24,7 +24,6 @@ from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import theory_of_rows
 from giantstep.problem.batches import uses
 from giantstep.problem.setting import Setting
-from giantstep.problem.target import Target
 from giantstep.records.comparison import Comparison, compare
 from giantstep.records.drawing import Drawn
 from giantstep.records.labels import FittedLabels
@@ -330,19 +329,13 @@ def _theory(
         if labels is not None and theory is None and not setting.spectra:
             theory = theory_of_rows(model).name
         if not model.target.column:
-            analysis = analyze(centred_target(model), model.activation)
+            analysis = analyze_setting(model)
         predicted = predictor(model, theory=theory)
         if labels is not None:
             predicted = replace(predicted, notes=(*predicted.notes, *_notes_on_rows(setting)))
     except (NoTheoryError, NotConvergedError) as error:
         return analysis, None, str(error)
     return analysis, predicted, None
-
-
-def centred_target(setting: Setting) -> Target:
-    """The target as a function of x less its mean: what a shift makes of its leap index."""
-    offset = setting.inputs.mean_along_target
-    return setting.target.translate(offset) if offset else setting.target
 
 
 def _with_outliers(simulated: Trajectory, predicted: Trajectory) -> Trajectory:

@@ -7,7 +7,9 @@ import pytest
 from jaxtyping import Float
 
 from giantstep import analyze, sample_requirements
+from giantstep.analysis import labels, requirements
 from giantstep.analysis.requirements import noise_sensitivity_exponent
+from giantstep.gaussian import sampling
 from giantstep.problem.target import make_target
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
@@ -136,3 +138,17 @@ def test_what_exceeds_a_paper_is_said_to_exceed_it() -> None:
     assert rows["several giant steps"].source == "beyond 2305.18270"
     rows = {row.method: row for row in sample_requirements(analyze("x1 + x1*x2")).rows}
     assert rows["several giant steps"].source == "2305.18270"
+
+
+def test_coefficients_are_sampled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pass over the points for the transforms, one for the powers, one for other inputs."""
+    passes: list[int] = []
+    plain = sampling.hermite_averages
+    for module in (sampling, requirements, labels):
+        monkeypatch.setattr(
+            module, "hermite_averages", lambda *given: passes.append(len(given[1])) or plain(*given)
+        )
+    labels._bounded_transforms.cache_clear()
+    analysis = analyze("relu(x1 + x2 + x3)*relu(x2 - x4)")
+    sample_requirements(analysis)
+    assert sorted(passes) == [1, 2, 8, 8]

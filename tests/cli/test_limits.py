@@ -41,11 +41,11 @@ def test_a_setting_that_no_theory_serves_is_told_why(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    text = printed(["x1", "--deflate", "2"], capsys)
+    text = printed(["x1", "--deflate", "2", "--n", "10^6"], capsys)
     assert "No theory covers this setting." in text
-    assert "deflate must be at most 1 for a prediction, got 2" in text
-    with pytest.raises(NoTheoryError, match="deflate must be at most 1"):
-        predict(Setting("x1", deflate=2))
+    assert "theory would draw random runs for about" in text
+    with pytest.raises(NoTheoryError, match="theory would draw random runs for about"):
+        predict(Setting("x1", deflate=2, n=10**6))
 
 
 def test_json_holds_finite_numbers_only(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,3 +71,17 @@ def test_it_writes_a_page_a_record_and_a_model(
     assert "all of its cells are the same" in " ".join(record["said"])
     assert "fit 1 of" in said.err
     assert {each.suffix for each in folder.iterdir()} <= {".html", ".json", ".joblib", ".skops"}
+
+
+@pytest.mark.slow
+def test_warnings_come_before_the_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = table(tmp_path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    numbered = [f"{k},{line}" for k, line in enumerate(lines[1:])]
+    path.write_text("\n".join([f"id,{lines[0]}", *numbered]), encoding="utf-8")
+    main(["report", str(path), "--label", "y", "--quick", "--out", str(tmp_path / "out")])
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("warning: Column 'id' looks like a row number and should be dropped")
+    assert said.index("1. On rows held out") < said.index("note: Column 'constant' is left out")

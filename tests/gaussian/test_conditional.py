@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from giantstep.gaussian.moments import feature_moments
-from giantstep.prediction.labels import label_moments
+from giantstep.gaussian.rules import hermite_values
+from giantstep.gaussian.sampling import hermite_averages, multi_indices
+from giantstep.prediction.labels import LABEL_SPACING, label_grid, label_moments
 from giantstep.problem.activation import make_activation
 from giantstep.problem.target import make_target
 
@@ -60,3 +62,35 @@ def test_a_known_direction_leaves_no_randomness() -> None:
     assert found.mean == pytest.approx([0.5 + 0.25 - 1, 2 + 4 - 1])
     assert found.slope.shape == (2, 0)
     assert found.rest == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+def test_label_moments_are_sums_over_the_grid() -> None:
+    """All nodes together as each alone by the definition, to rounding; h2 is symmetric."""
+    target = make_target("tanh(x1 + x2) * x3 + x2^2")
+    overlap = np.array([[0.6, -0.3, 0.2]])
+    kappa = np.linspace(-2.0, 2.0, 9)[:, None]
+    found = label_moments(target, 0.5, overlap, kappa)
+    points, weights = label_grid(3, LABEL_SPACING)
+    for j, centre in enumerate(kappa @ overlap):
+        z = centre + points @ found.outside
+        y = target([z[:, k] for k in range(3)])
+        close = {"rtol": 1e-10, "atol": 1e-12}
+        np.testing.assert_allclose(found.mean[j], weights @ y, **close)
+        np.testing.assert_allclose(found.slope[j], (weights * y) @ points, **close)
+        products = (points.T * weights * y) @ points - (weights @ y) * np.eye(3)
+        np.testing.assert_allclose(found.curve[j], products / np.sqrt(2.0), **close)
+        np.testing.assert_allclose(found.square[j], weights @ y**2 + 0.25, **close)
+    assert not np.allclose(found.mean, label_moments(target, 0.5, overlap[:, ::-1], kappa).mean)
+
+
+def test_hermite_averages_are_means_of_products() -> None:
+    """Points in parts, common beginnings multiplied once: the mean of each product, to rounding."""
+    key = np.random.default_rng(3)
+    points, values = key.normal(size=(2, 70, 3)), key.normal(size=(4, 2, 70))
+    exponents = multi_indices(3, 4)
+    found = hermite_averages(points, values, exponents, at_once=32)
+    h = hermite_values(points, 4)
+    for m, (i, j, k) in enumerate(exponents):
+        product = h[..., 0, i] * h[..., 1, j] * h[..., 2, k]
+        np.testing.assert_allclose(found[:, :, m], np.mean(values * product, axis=2), atol=1e-12)
+    assert not np.allclose(found, hermite_averages(points[..., ::-1], values, exponents))

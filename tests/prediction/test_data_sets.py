@@ -137,7 +137,10 @@ def test_which_theory_serves_the_rows_of_a_data_set(exponential: str) -> None:
             "theory narrow: update must be gradient, normalised or orthogonal for the rows of a "
             "data set, got 'sign'",
         ),
-        ({"deflate": 2}, "deflate must be at most 1 for a prediction, got 2"),
+        (
+            {"deflate": 2},
+            "theory narrow: deflate must be at most 1 for the rows of a data set, got 2",
+        ),
         (
             {"start": "given", "start_rows": np.eye(4, 100)},
             "frame must be axes for a prediction from start_rows, got 'random'",

@@ -11,7 +11,7 @@ import pytest
 from giantstep import LimitStatus, Setting, limits, predict
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.limits import computed
-from giantstep.prediction.narrow import theory as narrow
+from giantstep.prediction.narrow import draws_needed
 
 ROOT = Path(__file__).parents[2]
 PREDICTION = ROOT / "src" / "giantstep" / "prediction"
@@ -44,40 +44,77 @@ EVEN = TWO | {"target": "He2(x1)", "activation": "relu"}
 ANSWER = {"activation": "tanh", "readout_start": "alternating", "d": 120, "step_size": [0.2, 0.001]}
 HEAVY_AGAIN = HEAVY | {"batches": "reused"}
 BLOCKS = NARROW | {"inputs": "blocks(0.5, 2, 0.5, 0.5)"}
+CLOUD = NARROW | {"d": 3, "p": 80, "readout_n": 0, "test_n": 0}
+ONE = NARROW | {"p": 1, "start": "sphere", "rows": "normalised", "step_size": 1e-3}
+ADAM = NARROW | {"update": "adam(0.9, 0.99)", "runs": 10**7}  # too many for runs to be drawn
 SPIKED = {"deflate": 1, "inputs": "spiked(3, 0.5)", "d": 1000}
 
+EMERGENCE = {"target": "He2(x1)", "d": 100, "n": 1000, "p": 10, "steps": 1, "residual": "labels"}
+LAST = WIDE | {"readout_batch": "last", "readout_n": "n", "residual": "labels"}
 INSIDE: list[dict[str, Any]] = [
+    LAST,
     *(NARROW, MANY, LONG, AGAIN, WIDE, TWO, PAIRED, EVEN, NARROW | {"n": 5}),
     *(HEAVY | {"rows": "normalised", "n": 50, "step_size": 1e-3}, NARROW | {"deflate": 1}),
     *(HEAVY | {"update": "normalised"}, HEAVY | SPIKED | {"n": 4800, "d": 10**5}),
     *(HEAVY | {"batches": "reused"}, MANY | {"loss": "huber(1)"}, AGAIN | {"d": 500}),
     *(MANY | {"readout_between": "ridge", "readout_n": 100}, NARROW | {"deflate": 1, "n": 6000}),
     *(NARROW | {"deflate": 1, "readout_n": "1000d"}, WIDE | {"d": 400, "p": 400}),
-    *(WIDE | {"p": "d/2", "step_size": 0.1}, WIDE | {"steps": 3}, BLOCKS),
+    *(WIDE | {"p": "d/2", "step_size": 0.1}, WIDE | {"steps": 3}, BLOCKS, CLOUD, ONE),
+    EMERGENCE,
+    NARROW | {"deflate": 2, "readout_n": 100},
+    *(BLOCKS | {"frame": "axes"}, ADAM | {"d": 2000, "p": 4}, HEAVY | {"update": "sign"}),
 ]
 """Settings such that each limit applies to one and has nothing to say."""
 
 BEYOND: dict[str, list[dict[str, Any]]] = {
-    "inputs": [NARROW | {"inputs": "rademacher"}, HEAVY_AGAIN | {"inputs": "spiked(3, 0.5)"}],
-    "deflate": [NARROW | {"deflate": 2, "n": 6000}, BLOCKS | {"deflate": 1}],
-    "frame": [],  # of the rows of a data set: below
-    "target": [],
-    "readout_between": [each | {"readout_between": "ridge"} for each in (WIDE, HEAVY_AGAIN)],
-    "update": [each | {"update": "sign"} for each in (HEAVY, HEAVY_AGAIN, LONG, BLOCKS)],
-    "readout_batch": [
-        each | {"readout_batch": "last", "readout_n": "n"} for each in (WIDE, BLOCKS)
+    "steps before a readout on their last batch": [LAST | {"steps": 2}],
+    "pull of the network's own output on its batch": [
+        LAST | {"residual": "full", "start": "sphere", "step_size": 0.3}
     ],
-    "start_rows": [BLOCKS | {"start": "given", "start_rows": np.eye(4, 100)}],
-    "rows": [HEAVY | {"rows": "normalised", "update": "orthogonal"}],
+    "noise of the step in the rows, for a readout on its batch": [LAST | {"step_size": 100.0}],
+    "noise of the step in the rows, for train errors on its batch": [LAST | {"step_size": 100.0}],
+    "inputs": [
+        *(each | {"inputs": "rademacher"} for each in (NARROW, ADAM, LAST)),
+        HEAVY_AGAIN | {"inputs": "spiked(3, 0.5)"},
+    ],
+    "deflate": [NARROW | {"deflate": 2, "n": 6000}],  # and of the rows of a data set: below
+    "frame": [ADAM | {"frame": "axes"}],  # and of the rows of a data set: below
+    "target": [NARROW | {"target": "x1 + x2"}],
+    "readout_between": [each | {"readout_between": "ridge"} for each in (WIDE, HEAVY_AGAIN)],
+    "update": [
+        *(each | {"update": "sign"} for each in (HEAVY, HEAVY_AGAIN, LONG)),
+        *(HEAVY | {"update": "clipped(1)"}, ADAM | {"p": 10}, LONG | {"update": "normalised"}),
+    ],
+    "inputs of an update that depends on the axes": [ADAM],
+    "samples of an update that depends on the axes": [ADAM | {"n": 99}],
+    "normals of an axis": [ADAM | {"steps": 200}],
+    "largest entry of an update": [ADAM | {"update": "adam(0.9, 0)"}],
+    "readout_batch": [WIDE | {"readout_batch": "last", "readout_n": "n"}],
+    "start_rows": [ADAM | {"start": "given", "start_rows": np.eye(4, 100)}],
+    "rows": [NARROW, HEAVY | {"rows": "normalised", "update": "orthogonal"}],
     "start": [NARROW | {"start": "orthogonal"}],
-    "readout_start": [WIDE | {"readout_start": "ones"}],
+    "axes that carry a step": [WIDE | {"inputs": "power(1)"}],
+    "axes of the block of a target direction": [WIDE | {"inputs": "power(0.5)", "frame": "axes"}],
+    "axes of the smallest block": [WIDE | {"inputs": "power(0.5)"}],
+    "readout_start": [WIDE, WIDE | {"readout_start": "ones"}],
     "bias": [NARROW | {"bias": 1.0}],
     "decay": [NARROW | {"decay": 0.1}],
     "label_transform": [NARROW | {"label_transform": "tanh(y)"}],
     "loss": [NARROW | {"loss": "huber(1)"}],
-    "gradient": [each | {"gradient": "tangent"} for each in (NARROW, BLOCKS)],
-    "momentum": [each | {"momentum": 0.5} for each in (NARROW, BLOCKS)],
+    "gradient": [NARROW | {"gradient": "tangent"}],
+    "lookahead": [
+        each | {"lookahead": "sample(p/d)"} for each in (NARROW, NARROW | {"batches": "reused"})
+    ],
+    "momentum": [NARROW | {"momentum": 0.5}],
     "batches": [NARROW | {"batches": "repeat(2)"}, WIDE | {"steps": 3, "batches": "reused"}],
+    "readout_n": [NARROW],
+    "p": [NARROW],
+    "step_size": [ONE | {"step_size": [1e-3, 2e-3]}],
+    "length that a step adds to a row": [ONE | {"step_size": 10.0}],
+    "tails of a step over its length": [ONE | {"step_size": 10.0, "n": 1}],
+    "dimension of the mean field": [NARROW],
+    "neurons of the mean field": [NARROW],
+    "seconds of the mean field": [CLOUD | {"p": 10**6}],
     "ridge": [NARROW | {"ridge": "cv"}],
     "corruption": [NARROW | {"target": "sign(x1)", "corruption": 0.1}],
     "neurons over inputs, small batches": [NARROW | {"n": 5, "p": 60}],
@@ -88,6 +125,9 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "samples that no points stand for": [MANY | {"loss": "huber(1)", "n": 10**8}],
     "features of a readout that is drawn": [
         MANY | {"readout_between": "ridge", "readout_n": 10**6}
+    ],
+    "coordinates of the samples of a readout that is drawn": [
+        NARROW | {"deflate": 2, "readout_n": 10**6}
     ],
     "weights of a random run": [MANY | {"d": 1000, "p": 300}],
     "neurons of a random run": [MANY | {"d": 50, "p": 600}],
@@ -142,6 +182,12 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "relative terms of order 1/d and 1/p, readout errors beside narrow rows": [WIDE | {"p": 5}],
     "relative terms of order 1/d and 1/p, rows of a data set": [WIDE | {"d": 50}],
     "linear part of the target": [TWO],
+    "neurons over inputs": [EMERGENCE | {"p": 30}],
+    "directions over neurons": [EMERGENCE | {"target": "separable(He2, 11, 1)"}],
+    "terms of several directions": [EMERGENCE | {"target": "x1*x2"}],
+    "information exponent": [EMERGENCE | {"target": "He3(x1)"}],
+    "samples over inputs of emergence": [EMERGENCE | {"n": 900}],
+    "residual": [NARROW],
     "size of the second direction": [EVEN | {"activation": "He1"}],
 }
 """A setting beyond each limit, by its name; one for each condition under which it is asked."""
@@ -164,6 +210,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, 
         "readout_batch": [rows | {"readout_batch": "last", "readout_n": "n"}],
         "readout_between": [rows | {"readout_between": "ridge", "readout_n": 50}],
         "update": [rows | {"update": "sign"}],
+        "deflate": [rows | {"deflate": 2}],
     }
 
 
@@ -221,7 +268,7 @@ def test_what_is_beyond_a_limit_is_refused_and_left_open(monkeypatch: pytest.Mon
 
     The part is left open where drawn runs, which have it, would take long.
     """
-    monkeypatch.setattr(narrow, "quick", lambda *_, **__: False)
+    monkeypatch.setattr(draws_needed, "quick", lambda *_, **__: False)
     setting = Setting(**HEAVY | {"n": 99, "update": "normalised"})
     [complaint] = [
         each.complaint

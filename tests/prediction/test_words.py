@@ -27,11 +27,12 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"label_transform": "tanh(y)"}, r"label_transform must be y for .*, got 'tanh\(y\)'"),
     ({"loss": "huber(1)"}, r"loss must be square for .*, got 'huber\(1\)'"),
     ({"gradient": "tangent"}, "gradient must be full for .*, got 'tangent'"),
+    ({"lookahead": "batch(2)"}, r"lookahead must be none for .*, got 'batch\(2\)'"),
     ({"momentum": 0.5}, "momentum must be 0 for .*, got '0.5'"),
     ({"readout_between": "ridge"}, "readout_between must be frozen.* for .*, got 'ridge'"),
     ({"rows": "normalised"}, "rows must be free for .*, got 'normalised'"),
     ({"update": "sign"}, "update must be gradient.* for .*, got 'sign'"),
-    ({"inputs": "spiked(3, 0.5)"}, r"inputs must be gaussian.* for .*, got 'spiked\(3, 0.5\)'"),
+    ({"inputs": "shifted(1, 0.5)"}, r"inputs must be gaussian.* for .*, got 'shifted\(1, 0.5\)'"),
     ({"batches": "repeat(2)"}, r"batches must be fresh or reused for .*, got 'repeat\(2\)'"),
 ]
 STARTS: list[tuple[dict[str, Any], str]] = [

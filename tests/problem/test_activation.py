@@ -127,9 +127,12 @@ def test_moments_agree_with_scipy(name: str) -> None:
         mean(sigma.derivative),
         mean(lambda z: z * sigma.derivative(z)),
         mean(lambda z: sigma.derivative(z) ** 2),
+        mean(lambda z: z * sigma(z) * sigma.derivative(z)),
     ]
     found = sigma.moments
+    product = found.own_pull + found.mean * found.tilt + found.linear * found.slope
     listed = [found.mean, found.linear, found.square, found.slope, found.tilt, found.slope_square]
+    listed.append(product)
     np.testing.assert_allclose(listed, expected, rtol=1e-8, atol=1e-9)
     # By parts E sigma' = E[z sigma], unless sigma jumps.
     jumps = name in [*JUMPING, "sign", "step"]

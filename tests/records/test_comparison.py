@@ -245,7 +245,7 @@ def test_random_directions_have_an_alignment() -> None:
     Directions of a label with a linear part are rejected as those of the even one: at level 1e-3
     Student's t of 16 runs is 4.1.
     """
-    fields: dict[str, Any] = {"activation": "gelu", "d": 120, "n": "d", "p": "d/2", "steps": 1}
+    fields: dict[str, Any] = {"activation": "gelu", "d": 120, "n": "4d", "p": "d/2", "steps": 1}
     fields |= {"start": "gaussian", "readout_start": "alternating", "output_scale": "1/sqrt(p)"}
     fields |= {"readout_n": 0, "test_n": 0, "spectra": 3, "runs": 16, "step_size": 30.0}
     even = Setting("He2(x1) + He2(x2)/2", **fields)

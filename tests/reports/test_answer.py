@@ -1,11 +1,20 @@
-"""Forms of curves in words, and ticks of axes."""
+"""Forms of curves and sentences of the answer in words, and pictures with their axes."""
+
+import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from giantstep.reports.answer import shape
-from giantstep.reports.directions import Curve
-from giantstep.reports.svg import diverging, ticks
+from giantstep.reports.answer import answer, shape
+from giantstep.reports.comparison import Compared
+from giantstep.reports.directions import Curve, Direction
+from giantstep.reports.hardness import _named, next_rows
+from giantstep.reports.interval import Interval, interval, rounded
+from giantstep.reports.pictures import label_picture, shown_rows
+from giantstep.reports.record import Report
+from giantstep.reports.svg import Axes, diverging, ticks
 
 AT = np.linspace(-2.0, 2.0, 33)
 
@@ -20,7 +29,7 @@ AT = np.linspace(-2.0, 2.0, 33)
         (np.abs(AT), "has a valley"),
         (-(AT**2), "has a hill"),
         (np.sin(4.0 * AT), "turns 4 times"),
-        (np.zeros(33), "is constant on its own"),
+        (np.zeros(33), "is constant"),
         # Wiggles below a tenth of the range are those of a fit.
         (np.tanh(2.0 * AT) + 0.05 * np.sin(20 * AT), "rises all the way, on a bent line"),
     ],
@@ -28,6 +37,25 @@ AT = np.linspace(-2.0, 2.0, 33)
 def test_the_form_of_a_curve(values: np.ndarray, words: str) -> None:
     curve = Curve(AT, values[None], values[None], values[None])
     assert shape(curve) == words
+
+
+@pytest.mark.parametrize(
+    ("values", "reach", "words"),
+    [
+        # A tail that comes back by less than its error is no turn.
+        (np.where(AT > 1.5, 0.7, np.tanh(2.0 * AT)), 0.3, "rises all the way, on a bent line"),
+        (np.where(AT < -1.5, 0.5, np.tanh(2.0 * AT)), 2.0 * (AT < -1.5), "rises all the way"),
+        (np.where(AT > 1.5, 0.4, np.tanh(2.0 * AT)), 0.05, "has a hill"),
+        (AT + 0.3 * np.sin(8.0 * AT), 0.4, "is straight within its error"),
+        (AT + 0.3 * np.sin(8.0 * AT), 0.1, "rises all the way, on a bent line"),
+        (AT**2, 5.0, "does not change beyond its error"),
+    ],
+)
+def test_the_form_is_read_beyond_the_band(
+    values: np.ndarray, reach: np.ndarray | float, words: str
+) -> None:
+    curve = Curve(AT, values[None], (values - reach)[None], (values + reach)[None])
+    assert words in shape(curve)
 
 
 def test_ticks_are_round_and_inside() -> None:
@@ -39,3 +67,142 @@ def test_colours_of_labels_go_from_blue_to_orange() -> None:
     assert diverging(-1.0) == diverging(0.0) == "#2166ac"
     assert diverging(0.5) == "#969696"
     assert diverging(2.0) == "#d95f0e"
+
+
+def test_sums_of_directions_are_written_without_what_is_small() -> None:
+    text = "the first step learns 0.002*x1 - x2 - 0.016*x3, the second 0.167*x1 + 0.01*x2 - x3"
+    assert _named(text) == (
+        "The first step learns direction 2, the second 0.17*direction 1 - direction 3"
+    )
+    assert _named("it learns x1 and x2") == "It learns direction 1 and direction 2"
+
+
+def direction(values: np.ndarray, reach: float, certain: bool) -> Direction:
+    curve = Curve(AT, values[None], (values - reach)[None], (values + reach)[None])
+    loss = interval(0.1, 0.01)
+    return Direction(certain, loss, 0.0, 0.02, (), (1.0,), (1.0,), curve, np.zeros(9))
+
+
+def made(
+    rows: int = 300, columns: int = 4, line: float = 0.3, score: Interval | None = None
+) -> Report:
+    """A report of three directions of which the last is certain, with a linear model."""
+    score = score or interval(0.6, 0.02)
+    flat, bent = np.zeros(33), np.abs(AT)
+    return Report(
+        title="t",
+        label="y",
+        classes=(),
+        rows=rows,
+        distinct=rows,
+        columns=columns,
+        folds=5,
+        level=0.02,
+        said=(),
+        leaks=(),
+        row_numbers=(),
+        score=score,
+        accuracy=None,
+        most_frequent=None,
+        directions=(
+            direction(flat, 0.1, False),
+            direction(bent, 0.1, False),
+            direction(bent, 9.0, True),
+        ),
+        estimator=[SimpleNamespace(n_features_in_=columns)],
+        outputs=np.zeros((rows, 1)),
+        models=(
+            Compared("giant steps", score, None),
+            Compared("linear", interval(line, 0.02), interval(line - 0.6, 0.02)),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "line", "sentence"),
+    [
+        (300, 4, 0.3, "A linear model explains 30 % (26 % to 34 %): bends and products add"),
+        (60, 200, 0.3, "The linear model here (ridge) does worse, with 30 % (26 % to 34 %)."),
+        (300, 59, 0.3, "The linear model here (ridge) does worse"),
+        # 48 weights of 240 rows cost up to .25 of what is missed: .1 needs no bend.
+        (300, 48, 0.5, "The linear model here (ridge) does worse"),
+        (300, 4, 0.59, "A linear model does as well"),
+    ],
+)
+def test_the_reason_of_a_difference_is_said_where_it_is_known(
+    rows: int, columns: int, line: float, sentence: str
+) -> None:
+    assert sentence in answer(made(rows, columns, line))[3]
+
+
+def test_sentences_name_the_certain_direction() -> None:
+    _, many, _, kind, _ = answer(made())
+    assert many == "1 direction is certain at level 0.02 (number 3), 2 more are fitted."
+    assert kind.startswith(
+        "Along direction 3 on its own the label does not change beyond its error: it acts together "
+        "with the other directions."
+    )
+    alone = made()
+    alone = replace(alone, directions=(alone.directions[2],))
+    assert "refits differ too much to show its curve" in answer(alone)[3]
+
+
+def places(picture: str, kind: str) -> np.ndarray:
+    """All points of a line or band."""
+    [path] = re.findall(rf'class="{kind} s0" d="M([^"Z]*)', picture)
+    return np.array([[float(v) for v in pair.split(",")] for pair in path.split("L")])
+
+
+@pytest.mark.parametrize("far", [1.3, 50.0])
+def test_every_row_has_a_disc_and_nothing_is_beyond_the_axes(far: float) -> None:
+    """The curve reaches from -2 to 2, rows from -1 to 1 but for one of them."""
+    record = made()
+    u = np.append(np.linspace(-1.0, 1.0, 299), far)
+    drawn = replace(direction(AT**3, 1.0, True), coordinate=u)
+    record = replace(record, outputs=u[:, None] / far, directions=(drawn,))
+    picture = label_picture(record, drawn, 1)
+    discs = re.findall(r'cx="([\d.]+)" cy="([\d.]+)" r="2.4"', picture)
+    assert len(discs) == 300
+    inside = Axes((0.0, 1.0), (0.0, 1.0), "", "", "")
+    left, right, bottom, top = inside._across(0), inside._across(1), inside._up(0), inside._up(1)
+    for kind in ("line", "band"):
+        x, y = places(picture, kind).T
+        assert left <= x.min() + 0.1
+        assert x.max() <= right + 0.1
+        assert top <= y.min() + 0.1
+        assert y.max() <= bottom + 0.1
+    assert places(picture, "line")[0, 0] == pytest.approx(left, abs=0.1)
+    words = shown_rows(record, drawn)[1]
+    edge = "held-out rows, 1 of them far away and drawn at the edge"
+    assert words == ("held-out rows" if far < 2 else edge)
+
+
+def test_many_rows_are_thinned_and_the_caption_says_so() -> None:
+    record = replace(made(), rows=2_000)
+    some = replace(direction(AT, 1.0, True), coordinate=np.linspace(-1.0, 1.0, 2_000))
+    rows, words = shown_rows(record, some)
+    assert len(rows) == 667
+    assert words == "one of 3 held-out rows"
+
+
+def test_no_direction_is_seen_with_fewer_rows_than_columns() -> None:
+    assert next_rows(0.001, 10, 0.02, 0.01) == (10.0, 10.0)
+    first, second = next_rows(0.5, 10, 0.02, 0.01)
+    assert 10.0 < first < second
+
+
+def test_a_fit_that_predicts_the_mean_is_said_to() -> None:
+    nothing = made(score=interval(0.0, 0.0))
+    assert answer(nothing)[0] == (
+        "Nothing in these columns predicts 'y' reliably: the fit predicts its mean in every row, "
+        "which explains 0 % of its variance."
+    )
+    assert nothing.models[0].explains == "0 %, it predicts the mean"
+    little = made(score=interval(0.0, 0.01))
+    assert "explains 0 % (-2.0 % to 2.0 %) of its variance" in answer(little)[0]
+
+
+def test_zero_has_no_minus() -> None:
+    assert [rounded(-0.001), rounded(-0.0), rounded(-0.006)] == ["0.00", "0.00", "-0.01"]
+    assert rounded(-0.001, "+") == "+0.00"
+    assert interval(-0.001, 0.0).plain == "0.00 (0.00 to 0.00)"

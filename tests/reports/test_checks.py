@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError
-from giantstep.reports.checks import duplicates, labelled, leaks, row_groups
+from giantstep.reports.checks import duplicates, labelled, leaks, row_groups, row_numbers
 from giantstep.reports.labels import make_labels
 from giantstep.reports.table import Table, make_column, make_table, table_of
 
@@ -66,10 +66,72 @@ def test_rows_with_the_same_inputs_are_counted() -> None:
     )
 
 
+def numbers_of(x: np.ndarray) -> tuple[int, dict[str, bool]]:
+    """How many different rows a table has, and its row numbers with whether they part copies."""
+    table = table_of(x, np.arange(float(len(x))))
+    groups = row_groups(table)
+    return len(set(groups.tolist())), {r.column: r.parts for r in row_numbers(table, groups)}
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        np.arange(160.0),
+        np.random.default_rng(5).permutation(160) + 1.0,
+        np.random.default_rng(6).choice(10**8, 160, replace=False) * 1.0,
+        1.7e9 + np.cumsum(np.random.default_rng(7).uniform(0.1, 3.0, 160)),
+        np.arange(160.0) // 1.5,
+    ],
+    ids=["counts", "shuffled", "long numbers", "times", "counts with repeats"],
+)
+def test_copies_are_seen_behind_a_row_number(number: np.ndarray) -> None:
+    x = np.tile(normal(40), (4, 1))
+    assert numbers_of(np.column_stack([x, number])) == (40, {"x4": True})
+
+
+def test_copies_of_coarse_columns_are_seen_behind_a_row_number() -> None:
+    coarse = np.random.default_rng(8).integers(0, 4, (60, 6)).astype(float)
+    x = np.column_stack([np.tile(coarse, (3, 1)), np.arange(180.0)])
+    assert numbers_of(x) == (len(np.unique(coarse, axis=0)), {"x7": True})
+
+
+def test_copies_are_seen_behind_names_of_rows() -> None:
+    cells = np.column_stack([np.tile(normal(40), (2, 1)), np.zeros(80)]).astype(object)
+    cells[:, 3] = [f"row {k}" for k in range(80)]
+    columns = [make_column(f"x{j}", list(cells[:, j])) for j in range(4)]
+    table = make_table([*columns, make_column("y", np.arange(80.0))], "y")
+    groups = row_groups(table)
+    assert len(set(groups.tolist())) == 40
+    assert row_numbers(table, groups) == ()
+
+
+@pytest.mark.parametrize(
+    ("x", "numbers"),
+    [
+        (normal(200), {}),
+        (np.column_stack([normal(200), np.arange(200.0)]), {"x4": False}),
+        # A sorted input beside coarse ones is no row number, and equal coarse cells no copies.
+        (np.column_stack([np.sort(normal(200, 1)[:, 0]), normal(200, 2) > 0]), {}),
+        (np.column_stack([np.arange(1900.0, 2100.0), normal(200, 2) > 0]), {"x1": False}),
+        (np.linspace(0.0, 1.0, 200)[:, None], {}),
+        (np.arange(200.0)[:, None], {"x1": False}),
+    ],
+    ids=["noise", "counts", "sorted", "years", "grid", "alone"],
+)
+def test_rows_that_differ_are_no_copies(x: np.ndarray, numbers: dict[str, bool]) -> None:
+    assert numbers_of(x.astype(float)) == (200, numbers)
+
+
+def test_a_row_number_is_named() -> None:
+    table = table_of(np.column_stack([normal(200), np.arange(200.0)]), np.arange(200.0))
+    [number] = row_numbers(table, row_groups(table))
+    assert number.sentence.startswith("Column 'x4' looks like a row number and should be dropped")
+
+
 @pytest.mark.parametrize(
     ("y", "sentence"),
     [
-        ([2.0] * 30, "must vary, got np.float64(2.0) in every row"),
+        ([2.0] * 30, "must vary, got 2.0 in every row"),
         ([np.nan] * 30, "must have values, got only empty cells"),
         ([f"name {k}" for k in range(30)], "several rows a class, got 30 classes in 30 rows"),
     ],

@@ -60,6 +60,34 @@ def test_the_answer_is_true(found: Report) -> None:
 
 
 @pytest.mark.slow
+def test_copies_of_noise_behind_a_row_number_predict_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """60 rows of noise, each four times.  Taken for rows of their own they predict each other."""
+    key = np.random.default_rng(1)
+    x, y = np.tile(key.standard_normal((60, 4)), (4, 1)), np.tile(key.standard_normal(60), 4)
+    numbered = np.column_stack([x, np.arange(240)])
+    record = report(numbered, y, quick=True)
+    assert record.warnings[0].startswith("Column 'x5' looks like a row number")
+    assert not record.predictable
+    assert record.certain == 0
+    monkeypatch.setattr(made, "row_groups", lambda table: np.arange(len(table)))
+    assert report(numbered, y, quick=True).score.low > 0.3
+
+
+@pytest.mark.slow
+def test_directions_of_one_strength_are_said_to_turn(found: Report) -> None:
+    """The slopes of x1*x2 are as large along x1 as along x2: any two axes of the plane will do."""
+    key = np.random.default_rng(0)
+    x = key.standard_normal((200, 4))
+    record = report(x, 2.0 * x[:, 0] * x[:, 1] + 0.2 * key.standard_normal(200), quick=True)
+    assert [direction.turns for direction in record.directions] == [True, True]
+    assert min(direction.steady for direction in record.directions) > 0.95
+    assert "Refits turn it in the span" in record.answer[2]
+    assert not any(direction.turns for direction in found.directions)
+
+
+@pytest.mark.slow
 def test_every_number_of_the_record_is_plain(found: Report) -> None:
     record = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert record["format"] == 1

@@ -1,5 +1,6 @@
 """Tables of a report: what is read, and what is refused in one sentence."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_archives_are_read_and_nothing_is_unpickled(tmp_path: Path) -> None:
     np.savez(tmp_path / "t.npz", X=np.eye(3), y=np.arange(3))
     assert read_table(tmp_path / "t.npz", "y").names == ["X1", "X2", "X3"]
     np.savez(tmp_path / "bad.npz", X=np.array([{}], dtype=object), y=np.arange(1))
-    with pytest.raises(InputError, match="allow_pickle"):
+    with pytest.raises(InputError, match="'X' is an array of Python objects, which are not read"):
         read_table(tmp_path / "bad.npz", "y")
     np.savez(tmp_path / "uneven.npz", X=np.eye(3), y=np.arange(2))
     with pytest.raises(InputError, match="as many rows"):
@@ -56,6 +57,48 @@ def test_parquet_is_read_or_says_what_it_needs(tmp_path: Path) -> None:
     assert read_table(path, "y").names == ["a"]
 
 
+def test_decimal_commas_are_read_between_semicolons(tmp_path: Path) -> None:
+    path = write(tmp_path, "a;b;c;y\n0,5;1;x,y;-1,5e-1\nNA;2,25;1,5;3\n;3;z;2,0\n")
+    a, b, c = read_table(path, "y").columns
+    assert np.array_equal(a.values, [0.5, np.nan, np.nan], equal_nan=True)
+    assert b.values.tolist() == [1.0, 2.25, 3.0]
+    assert c.values.tolist() == ["x,y", "1,5", "z"]
+    assert read_table(path, "y").label.values.tolist() == [-0.15, 3.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("t.csv", "it is not a text file in UTF-8"),
+        ("t.npz", "it is not an npz archive"),
+        ("t.parquet", "it is not a Parquet file|Parquet needs pandas and pyarrow"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_bytes_are_refused_by_what_they_are_not(
+    tmp_path: Path, name: str, sentence: str, seed: int
+) -> None:
+    (tmp_path / name).write_bytes(np.random.default_rng(seed).bytes(2_000))
+    with pytest.raises(InputError, match=sentence) as error:
+        read_table(tmp_path / name, "y")
+    assert "pickle" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_damaged_or_foreign_archive_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.npz"
+    np.savez_compressed(path, X=np.random.default_rng(0).random((50, 3)), y=np.arange(50))
+    content = bytearray(path.read_bytes())
+    content[200:400] = b"\0" * 200
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="it is a damaged npz archive"):
+        read_table(path, "y")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("note.txt", "hello")
+    with pytest.raises(InputError, match=r"'note.txt' is not an array"):
+        read_table(path, "y")
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -67,6 +110,9 @@ def test_parquet_is_read_or_says_what_it_needs(tmp_path: Path) -> None:
         ("a,y\n1,2\n3\n", "line 3 has 1 cells, the first line 2"),
         ("a,y\n1,2\ninf,3\n", "column 'a' must be finite"),
         ("", "names of the columns"),
+        ("0,1;0,2\n0,3;0,4\n", "names of the columns"),
+        ("a;y\n1;1.234,5\n2;0,5\n", "column 'y' has decimal commas, such as '0,5'"),
+        ('a,y\n1,"2,5"\n2,"0,5"\n', "they are read only between semicolons"),
     ],
 )
 def test_a_bad_text_is_refused(tmp_path: Path, text: str, sentence: str) -> None:

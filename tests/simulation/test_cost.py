@@ -10,12 +10,13 @@ import pytest
 
 from giantstep import Setting, estimate
 from giantstep.errors import InputError
-from giantstep.simulation import cost
+from giantstep.simulation import cost, typical
 from giantstep.simulation import estimate as estimates
 from giantstep.simulation.cost import Work, peak_bytes, work
 from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.place import Place
-from giantstep.simulation.estimate import CORE, H200, pilot_setting, typical_seconds
+from giantstep.simulation.estimate import pilot_setting
+from giantstep.simulation.typical import CORE, H200, typical_seconds
 
 BARE: dict[str, Any] = {"d": 1000, "n": 4096, "p": 4, "steps": 1, "readout_n": 0, "test_n": 0}
 
@@ -157,7 +158,7 @@ def test_parts_that_are_left_out_are_seen(
     seconds: float, fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the start on the host, decompositions and compiling it would be far off."""
-    monkeypatch.setattr(estimates, "H200", replace(H200, rows=0.0, cubes=0.0, compiled=0.0))
+    monkeypatch.setattr(typical, "H200", replace(H200, rows=0.0, cubes=0.0, compiled=0.0))
     assert sum(typical_seconds(on_h200(fields), accelerated=True)) / seconds < 0.5
 
 
@@ -281,18 +282,28 @@ def test_a_real_pilot_of_each_engine() -> None:
 
 
 def test_who_is_on_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Samples of the dense engine where there is one, of the deferred where it is asked for."""
+    """Samples of a large dense run where there is one, of the deferred where it is asked for."""
     plain = Place.__init__
 
     def away(self: Place, kind: str = "auto") -> None:
         plain(self)
         self.on_cpu = False
 
-    dense = Setting("x1", **BARE, engine="dense")
+    dense = on_h200(SQUARE | {"precision": "float32"})
+    small = Setting("x1", **BARE, engine="dense")
     deferred = Setting("x1", d=1000, p=2, engine="deferred")
     assert not cost.on_accelerator(dense)
     monkeypatch.setattr(Place, "__init__", away)
     assert cost.on_accelerator(dense)
     assert not cost.on_accelerator(dense.vary(device="cpu"))
+    # The processor has run it before functions are compiled for an accelerator.
+    assert not cost.on_accelerator(small)
+    assert cost.on_accelerator(small.vary(device="gpu"))
+    assert cost.on_accelerator(small.vary(precision="tf32"))
+    with monkeypatch.context() as patch:
+        patch.setattr(typical, "H200", replace(H200, compiled=0.0, calls=0.0))
+        assert cost.on_accelerator(small)
+    for runs in (1, 1000):
+        assert [typical.chosen_device(s.vary(runs=runs)) for s in (dense, small)] == ["auto", "cpu"]
     assert not cost.on_accelerator(deferred)
     assert cost.on_accelerator(deferred.vary(device="gpu"))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from giantstep import Setting, Trajectory, simulate
+from giantstep.errors import InputError
 from giantstep.simulation import matrices
 from giantstep.simulation.engines.dense import DenseEngine
 from giantstep.simulation.engines.place import Place
@@ -82,3 +83,34 @@ def test_one_decomposition_gives_values_and_overlaps() -> None:
         assert found == pytest.approx(values[:most], rel=1e-9)
         assert along == pytest.approx(np.abs(right[:8, :2]), abs=1e-9)
     assert along != pytest.approx(np.abs(right[1:9, :2]), abs=1e-3)
+
+
+def test_more_rows_than_columns_are_recorded_by_as_few() -> None:
+    """40 rows in R^5: span and singular values against those of the p x p Gram matrix, to 1e-9."""
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal((40, 5)) * [3.0, 1.0, 1.0, 1.0, 0.01]
+    rows = matrices.Rows(values, values[:, :2])
+    few = rows.fewest
+    assert few.values.shape == (5, 5)
+    span, whole = (matrices.rows_span(each.overlap, each.gram) for each in (few, rows))
+    np.testing.assert_allclose(span.T @ span, whole.T @ whole, atol=1e-9)
+    found = matrices.row_spectrum(few.gram, few.overlap, 5, 5)
+    expected = np.linalg.svd(values)
+    np.testing.assert_allclose(found[0], expected.S, rtol=1e-9)
+    np.testing.assert_allclose(found[1], np.abs(expected.Vh[:, :2]), atol=1e-9)
+    np.testing.assert_allclose(rows.norms, np.linalg.norm(values, axis=1))
+    # A row too few loses a direction.
+    lost = matrices.Rows(few.values[1:], few.overlap[1:])
+    assert np.abs(matrices.rows_span(lost.overlap, lost.gram) - span).max() > 1e-3
+
+
+def test_a_network_of_many_neurons_needs_no_square_matrices() -> None:
+    """20,000 neurons in R^3: one p x p matrix would fill the memory that is given."""
+    setting = Setting("x1 + x1*x2", d=3, p=20_000, n=4, steps=3, step_size="p", output_scale="1/p")
+    found = simulate(setting.vary(readout_n=0, test_n=0, start="gaussian"), memory=2**28)
+    assert found.gram is None
+    assert found.span is not None
+    # Rows that fill R^3 contain every direction of the target.
+    np.testing.assert_allclose(found.span.mT @ found.span, np.eye(2) + 0 * found.span, atol=1e-6)
+    with pytest.raises(InputError, match="memory must be at least"):
+        simulate(setting, memory=2**28)  # the normal equations of a readout

@@ -242,6 +242,28 @@ def test_weights_after_a_giant_step(start: str) -> None:
     assert counting_distance(values[1:], before.cdf) > 2 * EIGENVALUES
 
 
+def test_a_profile_with_terms_of_either_sign_against_samples() -> None:
+    """(kept + noise k)^2 + noise^2 s, the largest eigenvalue of 100 matrices as in the test above.
+
+    Without the middle term 2 kept noise k the edge lies more than two scales too low.
+    """
+    key = np.random.default_rng(7)
+    p, d = 150, 100
+    noise = 0.3 * key.uniform(-1.0, 2.0, p)
+    k = key.uniform(-1.5, 2.0, d)  # no few columns alone make the edge
+    a = np.column_stack([np.ones(p), 2.0 * noise, noise**2])
+    b = np.column_stack([np.ones(d), k, k**2 + 0.2])
+    bulk, root = ProfileBulk(a, b), np.sqrt(a @ b.T / d)
+    tops = [np.linalg.norm(root * key.standard_normal((p, d)), 2) ** 2 for _ in range(100)]
+    units = (np.array(tops) - bulk.upper.place) / bulk.upper.scale
+    assert abs(units.mean() + 1.2065) < 4 * units.std(ddof=1) / 10 + 0.3
+    assert 0.75 < units.std(ddof=1) / 1.268 < 1.3  # 4 standard errors of a standard deviation
+    without = ProfileBulk(a[:, [0, 2]], b[:, [0, 2]]).upper
+    assert (np.mean(tops) - without.place) / without.scale + 1.2065 > 2.0
+    with pytest.raises(InputError, match="variances of entries must not be negative"):
+        ProfileBulk(a[:, :2], 10.0 * b[:, :2])
+
+
 def test_what_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """No number comes of equations left unsolved: neither density, edge nor transform."""
     profile = ProfileBulk(np.ones((20, 1)), np.ones((30, 1)))

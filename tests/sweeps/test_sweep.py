@@ -163,7 +163,7 @@ def test_failures_are_listed_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert np.isnan(values[1])
     [file] = tmp_path.iterdir()
     content = bytearray(file.read_bytes())
-    content[len(content) // 3] ^= 0xFF
+    content[200] ^= 0xFF  # within the record, not in a time that no reader checks
     file.write_bytes(content)
     spoilt = sweep(base, {"step_size": [0.1]}, out=tmp_path, theory=False)
     assert str(file) in spoilt.skipped[0]

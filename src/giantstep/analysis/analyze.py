@@ -28,14 +28,18 @@ from giantstep.analysis.floors import (
 )
 from giantstep.analysis.labels import LabelSource
 from giantstep.analysis.notes import undecided, warnings
+from giantstep.analysis.seen_inputs import SeenInputs, seen_inputs
 from giantstep.analysis.staircase import Stage, Staircase, UsableTerms, stages, staircase
 from giantstep.analysis.subspace import name_space, tidy
 from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
-from giantstep.gaussian.series import HermiteSeries
+from giantstep.gaussian.independent_sums import is_separable
+from giantstep.gaussian.series import MOST_TURNED, HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance
 from giantstep.gaussian.terms import write_sum
 from giantstep.problem.activation import Activation, make_activation
+from giantstep.problem.inputs import InputLaw, make_inputs
+from giantstep.problem.setting import Setting
 from giantstep.problem.target import Target, in_coordinates, make_target
 from giantstep.records.drawing import Drawn
 from giantstep.records.plain import fields_of, plain
@@ -76,6 +80,7 @@ class Analysis(Drawn):
     label_degree: int
     undecided: tuple[str, ...]
     notes: tuple[str, ...]
+    inputs: SeenInputs
 
     def __repr__(self) -> str:
         stairs = f"fresh {self.fresh.dimensions}, reused {self.reused.dimensions}"
@@ -150,6 +155,7 @@ class Analysis(Drawn):
                 for entry in self.regimes
             ],
             "notes": list(self.notes),
+            "inputs": fields_of(self.inputs),
         }
 
 
@@ -197,6 +203,9 @@ def analyze(
     *,
     directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
     label_degree: int = 3,
+    inputs: str | InputLaw = "gaussian",
+    frame: str = "random",
+    d: int = 10_000,
 ) -> Analysis:
     """Say what a two-layer network can learn from giant steps on a target.
 
@@ -207,20 +216,60 @@ def analyze(
     Inputs are N(0, I), the number of directions fixed, d to infinity (arXiv 2305.18270; reused
     batches arXiv 2402.03220; weak recovery arXiv 2405.15480).
 
+    Other ``inputs`` that are normal about a mean turn the target into another function of unit
+    normals (arXiv 2502.06443 for a shift), which is what the record is of, and ``frame`` says where
+    the target directions lie, as in a setting.  The effective dimension at ``d`` inputs is in the
+    place of d: docs/derivations/structured_inputs.md, eqs. (3) to (6).
+
     >>> from giantstep import analyze
     >>> analysis = analyze("x1 + x2 + x1^2 - x2^2")
     >>> analysis.leap_index, analysis.fresh.dimensions
     (1, [1, 2])
     >>> [round(floor.narrow, 3) for floor in analysis.floors]
     [6.0, 4.0, 0.0]
+    >>> analyze("He3(x1)", inputs="shifted(1, 0.5)").leap_index
+    1
     """
     if not 1 <= label_degree <= 8:
         raise InputError(f"label_degree must be in 1..8, got {label_degree}")
-    return _analyze(make_target(target, directions), make_activation(activation), label_degree)
+    f = make_target(target, directions)
+    # The labels of a column have no direction; their series refuses them below.
+    law = seen_inputs(make_inputs(inputs), frame, d, max(f.r, 1))
+    return _analyze(law.standard(f), make_activation(activation), label_degree, law)
 
 
-def _analyze(f: Target, sigma: Activation, label_degree: int) -> Analysis:
+MOST_ODD = 100
+"""Directions of a sum of odd links up to which it is analyzed: beyond, label powers take minutes,
+and rounding decides about the weak directions."""
+
+
+def _refuse_long_sums(f: Target) -> None:
+    """InputError for a sum of links along more directions than the staircase is computed for."""
+    if f.r <= MOST_TURNED or not f.is_polynomial or not is_separable(f.series):
+        return
+    degrees = f.series.degrees
+    if f.series.degree > 1 and np.any(degrees == 1):
+        raise InputError(
+            f"target of more than {MOST_TURNED} directions must have links without a linear part "
+            f"to be analyzed, got {f.r} directions"
+        )
+    if f.r > MOST_ODD and f.series.degree > 1 and np.any(degrees % 2 == 1):
+        raise InputError(
+            f"target of more than {MOST_ODD} directions must have even links to be analyzed, "
+            f"got {f.r} directions"
+        )
+
+
+def analyze_setting(setting: Setting) -> Analysis:
+    """The analysis of a setting; inputs that are not normal about a mean count as N(0, I)."""
+    inputs = setting.inputs if setting.inputs.normal_about_mean else "gaussian"
+    frame = setting.frame if setting.inputs.in_blocks else "random"
+    return analyze(setting.target, setting.activation, inputs=inputs, frame=frame, d=setting.d)
+
+
+def _analyze(f: Target, sigma: Activation, label_degree: int, inputs: SeenInputs) -> Analysis:
     """All parts of the analysis, in coordinates along the directions that the target depends on."""
+    _refuse_long_sums(f)
     natural, frame = f.aligned
     series, source = natural.series, LabelSource(natural, label_degree)
     information = exponent([series])
@@ -260,6 +309,7 @@ def _analyze(f: Target, sigma: Activation, label_degree: int) -> Analysis:
         label_degree=max(1, *source.powers),
         undecided=tuple(undecided(series, information, generative, stairs)),
         notes=(*f.notes, *warnings(series, sigma, one_steps, stairs, bounds.moved)),
+        inputs=inputs,
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -75,26 +75,7 @@ class LabelSource:
         # Beyond 12 directions a sampled series has degree 1 only: no transforms are sampled.
         if self.highest == 1 or self.target.r > 12 or self.is_binary:
             return dict(self.powers)
-        points, y = self.sample
-        waves = [np.cos(np.pi * k * _ranks(y)) for k in range(self.frequencies + 1)]
-        odd = [np.sign(y) * wave for wave in waves[: self.frequencies]]
-        even = waves[1:]
-        symmetries = self.target.symmetries
-        exponents = sampled_exponents(self.target.r, [s for s in symmetries if s.chi == 1])
-        averages = hermite_averages(points, np.array([*odd, *even]), exponents)
-        unsigned = [replace(symmetry, chi=1) for symmetry in symmetries]
-        listed = dict(self.powers)
-        for key, values, means, kept in (
-            (ODD, odd, averages[: len(odd)], symmetries),
-            (EVEN, even, averages[len(odd) :], unsigned),
-        ):
-            listed[key] = [
-                _series(
-                    transformed, HermiteSeries(exponents, mean.mean(axis=0), replicates=mean), kept
-                )
-                for transformed, mean in zip(values, means, strict=True)
-                if np.std(transformed) > VANISHING
-            ]
+        listed = self.powers | _bounded_transforms(self.target, self.frequencies)
         return {key: series for key, series in listed.items() if series}
 
     def possible(
@@ -133,6 +114,30 @@ class LabelSource:
         return [term.symmetries for term in terms if not term.is_polynomial]
 
 
+@lru_cache(maxsize=2)
+def _bounded_transforms(target: Target, frequencies: int) -> dict[int, list[HermiteSeries]]:
+    """Cosines of the rank, odd and even; kept, for the staircase and the exponents ask for them."""
+    points, y = sampled_values(target, target.r)
+    ranks = _ranks(y)
+    waves = [np.cos(np.pi * k * ranks) for k in range(frequencies + 1)]
+    odd, even = [np.sign(y) * wave for wave in waves[:frequencies]], waves[1:]
+    symmetries = target.symmetries
+    exponents = sampled_exponents(target.r, [s for s in symmetries if s.chi == 1])
+    averages = hermite_averages(points, np.array([*odd, *even]), exponents)
+    unsigned = [replace(symmetry, chi=1) for symmetry in symmetries]
+    return {
+        key: [
+            _series(transformed, HermiteSeries(exponents, mean.mean(axis=0), replicates=mean), kept)
+            for transformed, mean in zip(values, means, strict=True)
+            if np.std(transformed) > VANISHING
+        ]
+        for key, values, means, kept in (
+            (ODD, odd, averages[: len(odd)], symmetries),
+            (EVEN, even, averages[len(odd) :], unsigned),
+        )
+    }
+
+
 def _ranks(y: Float[np.ndarray, "s n"]) -> Float[np.ndarray, "s n"]:
     """F(|y|) at every point: mid-ranks of |y|, equal values sharing theirs."""
     size = np.abs(y)
@@ -157,13 +162,22 @@ def _unbroken(
 ) -> Float[np.ndarray, "_ r"]:
     """Directions v outside U with v = chi g v for every symmetry g that fixes U."""
     r = basis.shape[1]
-    matrices = np.array([symmetry.matrix for symmetry in symmetries]).reshape(-1, r, r)
-    chi = np.array([float(symmetry.chi) for symmetry in symmetries])
-    fixes = np.all(np.abs(basis @ matrices.transpose(0, 2, 1) - basis) < VANISHING, axis=(1, 2))
-    if transformed:
-        fixes &= chi == 1
-    # The kernel of every chi g - 1 is that of the sum of their squares.
-    broken = chi[fixes, None, None] * matrices[fixes] - np.eye(r)
-    conditions = basis.T @ basis + np.einsum("gij,gik->jk", broken, broken)
-    values, vectors = np.linalg.eigh(conditions)
+    chosen = [each for each in symmetries if each.chi == 1 or not transformed]
+    orders = np.array([each.order for each in chosen], dtype=int).reshape(-1, r)
+    signs = np.array([each.flips for each in chosen], dtype=float).reshape(-1, r)
+    chi = np.array([float(each.chi) for each in chosen])
+    # (g u)_j = flips_j u_(order_j) for every u of the basis, one symmetry after the other.
+    fixes = np.array(
+        [
+            np.all(np.abs(basis[:, order] * sign - basis) < VANISHING)
+            for order, sign in zip(orders, signs, strict=True)
+        ],
+        dtype=bool,
+    )
+    # The kernel of every chi g - 1 is that of the sum of their squares, 2 - chi (g + g^T).
+    conditions = basis.T @ basis + 2.0 * np.sum(fixes) * np.eye(r)
+    rows = np.broadcast_to(np.arange(r), orders.shape)[fixes]
+    turned = np.zeros((r, r))
+    np.add.at(turned, (rows, orders[fixes]), chi[fixes, None] * signs[fixes])
+    values, vectors = np.linalg.eigh(conditions - turned - turned.T)
     return vectors[:, values < VANISHING].T

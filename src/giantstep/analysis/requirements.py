@@ -104,19 +104,15 @@ def exponents(analysis: Analysis, label_powers: int = 6) -> Exponents:
     generic = np.sqrt(2.0 + np.arange(r)) - 1.0
     generic = generic / np.linalg.norm(generic)
 
-    def shifted(columns: Sequence[Float[np.ndarray, "..."]]) -> Float[np.ndarray, "..."]:
-        return np.asarray(natural([c + m for c, m in zip(columns, generic, strict=True)]))
-
-    def stretched(columns: Sequence[Float[np.ndarray, "..."]]) -> Float[np.ndarray, "..."]:
-        along = sum(m * c for c, m in zip(columns, generic, strict=True))
-        return np.asarray(natural([c + m * along for c, m in zip(columns, generic, strict=True)]))
-
+    shifted = natural.compose(np.eye(r), generic)
+    stretched = natural.compose(np.eye(r) + np.outer(generic, generic))
+    deformed = _sampled_exponents((shifted, stretched), r)
     return Exponents(
         generative_leaps=leaps,
         complete=complete,
         noise_sensitivity=noise_sensitivity_exponent(natural),
-        shifted=_sampled_exponent(shifted, r),
-        stretched=_sampled_exponent(stretched, r),
+        shifted=deformed[0],
+        stretched=deformed[1],
     )
 
 
@@ -144,28 +140,29 @@ def noise_sensitivity_exponent(target: Target, highest: int = 8) -> int | None:
     points, labels = sampled_values(target, target.r)
     scaled = labels / np.sqrt(np.mean(labels**2))
     powers = np.array([scaled**power for power in range(1, highest + 1)])
-    listed = [_sampled_series(values, points, 2) for values in powers]
+    listed = _sampled_series(powers, points, 2)
     present = (tensor_presence(series, 2) is Presence.PRESENT for series in listed)
     return next((power for power, there in enumerate(present, start=1) if there), None)
 
 
-def _sampled_exponent(
-    function: Callable[[Sequence[Float[np.ndarray, "..."]]], Float[np.ndarray, "..."]],
+def _sampled_exponents(
+    functions: Sequence[Callable[[Sequence[Float[np.ndarray, "..."]]], Float[np.ndarray, "..."]]],
     r: int,
     degree: int = 4,
-) -> int | None:
-    """Information exponent of a function up to a degree, from sampled Hermite coefficients."""
-    points, values = sampled_values(function, r)
-    return information_exponent(_sampled_series(values, points, degree))
+) -> list[int | None]:
+    """Information exponents of functions up to a degree, from sampled Hermite coefficients."""
+    sampled = [sampled_values(function, r) for function in functions]
+    values, points = np.array([each for _, each in sampled]), sampled[0][0]
+    return [information_exponent(series) for series in _sampled_series(values, points, degree)]
 
 
 def _sampled_series(
-    values: Float[np.ndarray, "s n"], points: Float[np.ndarray, "s n r"], degree: int
-) -> HermiteSeries:
-    """Hermite coefficients up to a degree with their replicates."""
+    values: Float[np.ndarray, "t s n"], points: Float[np.ndarray, "s n r"], degree: int
+) -> list[HermiteSeries]:
+    """Hermite coefficients of functions up to a degree with their replicates."""
     indices = multi_indices(points.shape[-1], degree)
-    [means] = hermite_averages(points, values[None], indices)
-    return HermiteSeries(indices, means.mean(axis=0), replicates=means)
+    means = hermite_averages(points, values, indices)
+    return [HermiteSeries(indices, each.mean(axis=0), replicates=each) for each in means]
 
 
 # -- the table -------------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from operator import eq
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from giantstep.analysis.exponents import picks_up
 from giantstep.analysis.labels import EVEN, ODD, Labels
@@ -30,8 +31,9 @@ from giantstep.analysis.subspace import (
     tidy,
 )
 from giantstep.gaussian.accuracy import VANISHING
+from giantstep.gaussian.independent_sums import gradient_of_sum, is_separable
 from giantstep.gaussian.rules import adaptive_coefficients, panel_rule
-from giantstep.gaussian.series import HermiteSeries
+from giantstep.gaussian.series import MOST_TURNED, HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
 from giantstep.problem.activation import Activation
 
@@ -127,12 +129,16 @@ def ascend(
     for power, listed in labels.items():
         for series in listed:
             sd = standard_deviation(series)
-            turned = series.rotate(frame)
+            summed = _summed(series, leap)
+            turned = series if summed else series.rotate(frame)
             if inside:
                 truncation = max(truncation, math.sqrt(series.tail) / sd)
             for level in _levels(series, leap):
                 usable = partial(_usable, allowed, power, level)
-                matrices = turned.gradient_matrices(inside, leap, usable) / sd
+                if summed:
+                    matrices = gradient_of_sum(series, frame, inside, usable) / sd
+                else:
+                    matrices = turned.gradient_matrices(inside, leap, usable) / sd
                 evidence.append((level, Evidence(matrices, rank_tolerance(series) / sd)))
     evidence.sort(key=lambda item: item[0])
     highest = max((level for level, _ in evidence), default=1)
@@ -308,17 +314,33 @@ def _needed_term(
     best = (0.0, 1, 1)
     for power, listed in labels.items():
         for series in listed:
-            turned = series.rotate(frame)
-            outside = turned.outside_degrees(inside) == leap
-            wanted = turned.exponents[:, inside : inside + len(missing)].sum(axis=1) > 0
-            part = turned.select(outside & wanted)
-            sure = np.maximum(np.abs(part.coefficients) - 9.0 * part.standard_errors, 0.0)
+            sure, degrees = _moving_terms(series, frame, inside, len(missing), leap)
             if len(sure) and sure.max() > max(best[0], rank_tolerance(series)):
-                best = (float(sure.max()), int(part.degrees[int(np.argmax(sure))]), power)
+                best = (float(sure.max()), int(degrees[int(np.argmax(sure))]), power)
         if best[0] > 0:
             break
     bounded = {ODD: 3, EVEN: 2}
     return best[1], bounded.get(best[2], best[2])
+
+
+def _moving_terms(
+    series: HermiteSeries, frame: Float[np.ndarray, "r r"], inside: int, missing: int, leap: int
+) -> tuple[Float[np.ndarray, " m"], Int[np.ndarray, " m"]]:
+    """Sizes, less their noise, and degrees of the terms that move the ``missing`` directions."""
+    if _summed(series, leap):
+        degrees = np.arange(1, series.degree + 1)
+        parts = [gradient_of_sum(series, frame, inside, partial(eq, int(m))) for m in degrees]
+        return np.array([np.abs(part[..., :missing]).max(initial=0.0) for part in parts]), degrees
+    turned = series.rotate(frame)
+    outside = turned.outside_degrees(inside) == leap
+    wanted = turned.exponents[:, inside : inside + missing].sum(axis=1) > 0
+    part = turned.select(outside & wanted)
+    return np.maximum(np.abs(part.coefficients) - 9.0 * part.standard_errors, 0.0), part.degrees
+
+
+def _summed(series: HermiteSeries, leap: int) -> bool:
+    """Whether rows come from a sum over many directions: its series cannot be turned."""
+    return leap == 1 and series.r > MOST_TURNED and is_separable(series)
 
 
 # Many targets are analysed with one activation, as somebody types one.

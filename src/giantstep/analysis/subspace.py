@@ -152,16 +152,19 @@ def echelon(basis: Float[np.ndarray, "_ r"], smallest: float = BASIS) -> Float[n
 
 def orthonormal(vectors: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
     """Gram-Schmidt in the given order, signs kept, dependent vectors dropped."""
-    basis: list[Float[np.ndarray, " r"]] = []
+    count, r = vectors.shape
+    basis, size = np.zeros((min(count, r), r)), 0
     for vector in vectors:
+        if size == r:
+            break
         remainder = vector
         for _ in range(2):  # twice is enough for orthogonality to rounding
-            for q in basis:
-                remainder = remainder - (remainder @ q) * q
+            remainder = remainder - (basis[:size] @ remainder) @ basis[:size]
         norm = float(np.linalg.norm(remainder))
         if norm > BASIS * float(np.linalg.norm(vector)):
-            basis.append(remainder / norm)
-    return np.array(basis).reshape(len(basis), vectors.shape[1])
+            basis[size] = remainder / norm
+            size += 1
+    return basis[:size]
 
 
 def tidy(basis: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:

@@ -25,6 +25,9 @@ def analyze(
     /,
     *,
     activation: Typed = "relu",
+    inputs: Typed = "gaussian",
+    frame: Typed = "random",
+    d: int = 10_000,
     label_degree: int = 3,
     all: Switch = False,
     overlap_curve: Annotated[Path | None, Parameter(metavar="FILE")] = None,
@@ -40,6 +43,14 @@ def analyze(
     activation:
         relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, ... or an expression in z such as
         "He1 + He2/2".
+    inputs:
+        Law of the inputs: gaussian, shifted(length, overlap), spiked(strength, overlap),
+        blocks(share, variance, ..) or power(exponent).
+    frame:
+        Where target directions lie: random, or for inputs in blocks axes, block(k) or
+        shares(s1, s2, ..).
+    d:
+        Inputs, for the effective dimension of blocks and power laws.
     label_degree:
         Highest power of a polynomial label tried before its bounded transforms. 1 leaves the
         labels as they are, also for reused batches.
@@ -60,7 +71,7 @@ def analyze(
     files = output.reserve("analysis.json", *["analysis.tex"] * latex)
     picture = _picture(overlap_curve, overwrite=output.overwrite)
     with patience("analyzing", output.quiet):
-        record = run(target, activation, label_degree=label_degree)
+        record = run(target, activation, label_degree=label_degree, inputs=inputs, frame=frame, d=d)
         curve = None if picture is None else best_overlaps(record)
 
     def plain_values() -> dict[str, Any]:

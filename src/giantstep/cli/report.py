@@ -49,7 +49,7 @@ def report(
         What the label is: numbers, classes, or auto. Whole numbers with at most ten different
         values are classes unless told otherwise.
     quick:
-        A fifth of the work, with wider intervals.
+        About a quarter of the work, with wider intervals.
     jobs:
         Processes that work at the same time.
     seed:
@@ -124,10 +124,10 @@ def _shown(record: Report) -> RenderableType:
     models = make_table(
         "Share of the variance explained on rows held out",
         ("model", "explains", "more than giant steps"),
-        [
-            (m.name, m.score.percent, m.gain.percent if m.gain is not None else "")
-            for m in record.models
-        ],
+        [(m.name, m.explains, m.gain.percent if m.gain is not None else "") for m in record.models],
     )
     moved = record.drift.sentences[:-1] if record.drift is not None and record.drift.seen else ()
-    return Group(*lines, "", models, *notes([*record.warnings, *moved, *record.said]))
+    # Warnings first, as on the page: they say how far the answer can be trusted.
+    warned = [Text(f"warning: {text}", style="yellow") for text in record.warnings]
+    gap = [Text()] if warned else []
+    return Group(*warned, *gap, *lines, "", models, *notes([*moved, *record.said]))

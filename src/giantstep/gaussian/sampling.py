@@ -61,26 +61,41 @@ def hermite_averages(
     points: Float[np.ndarray, "s n q"],
     values: Float[np.ndarray, "t s n"],
     exponents: Int[np.ndarray, "m q"],
+    at_once: int = 2**10,
 ) -> Float[np.ndarray, "t s m"]:
-    """Mean over each set of points of each function times each h_alpha."""
-    degree = int(exponents.max(initial=0))
-    averages = np.empty((len(values), len(points), len(exponents)))
+    """Mean over each set of points of each function times each h_alpha.
+
+    ``at_once`` points are taken together, whose h_alpha stay in the cache.
+    """
+    degree, heads = int(exponents.max(initial=0)), _beginnings(exponents)
+    sums = np.zeros((len(values), len(points), len(exponents)))
     for s, x in enumerate(points):
-        axes = np.ascontiguousarray(np.moveaxis(hermite_values(x, degree), 0, -1))
-        averages[:, s] = values[:, s] @ _products(axes, exponents).T / len(x)
-    return averages
+        for begin in range(0, len(x), at_once):
+            part = slice(begin, begin + at_once)
+            axes = np.ascontiguousarray(np.moveaxis(hermite_values(x[part], degree), 0, -1))
+            sums[:, s] += values[:, s, part] @ _products(axes, heads).T
+    return sums / points.shape[1]
 
 
-def _products(
-    axes: Float[np.ndarray, "q k n"], exponents: Int[np.ndarray, "m q"]
-) -> Float[np.ndarray, "m n"]:
+Beginnings = list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]]
+
+
+def _beginnings(exponents: Int[np.ndarray, "m q"]) -> Beginnings:
+    """For the different beginnings of the exponents of each length: which shorter one, and k."""
+    listed: Beginnings = []
+    while exponents.shape[1] > 0:
+        shorter, at = np.unique(exponents[:, :-1], axis=0, return_inverse=True)
+        listed.insert(0, (at.reshape(-1), exponents[:, -1]))
+        exponents = shorter
+    return listed
+
+
+def _products(axes: Float[np.ndarray, "q k n"], beginnings: Beginnings) -> Float[np.ndarray, "m n"]:
     """h_alpha at n points, from the h_k of each coordinate; common beginnings multiplied once."""
-    last = axes[-1][exponents[:, -1]]
-    if len(axes) == 1:
-        return last
-    heads, at = np.unique(exponents[:, :-1], axis=0, return_inverse=True)
-    last *= _products(axes[:-1], heads)[at.reshape(-1)]
-    return last
+    products = np.ones((1, axes.shape[2]))
+    for axis, (shorter, degrees) in zip(axes, beginnings, strict=True):
+        products = products[shorter] * axis[degrees]
+    return products
 
 
 Function = Callable[[Sequence[Float[np.ndarray, "..."]]], Float[np.ndarray, "..."]]

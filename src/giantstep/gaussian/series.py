@@ -23,6 +23,10 @@ from giantstep.gaussian.terms import hermite_terms, write_sum
 MAX_SERIES_TERMS = 200_000
 """Refuse a change of coordinates that would fill a series beyond this (some 50 MB in r = 20)."""
 
+MOST_TURNED = 64
+"""Directions up to which a series of degree two and more is turned: r^2 plane rotations of up to
+r^2 terms take minutes beyond."""
+
 
 def degree_cap(r: int, terms: int = 2000, highest: int = 40) -> int:
     """Largest degree at which a full series in r variables has no more than ``terms`` terms."""
@@ -206,6 +210,11 @@ class HermiteSeries:
             return self._with(exponents, (1.0 - 2.0 * flipped) * self._stack)
         if self.degree <= 1:
             return self._rotate_linear(basis)
+        if self.r > MOST_TURNED:
+            raise InputError(
+                f"target of more than {MOST_TURNED} directions must have links without a linear "
+                f"part to be analyzed, got {self.r} directions"
+            )
         remaining = np.array(basis, dtype=float)
         series = self
         for i in range(self.r):

@@ -67,10 +67,13 @@ class Symmetry:
         )
 
 
-def candidates(q: int, most: int = 6) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def candidates(
+    q: int, most: int = 6, most_pairs: int = 64
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All flips of signs, and these after each exchange of two variables, as (order, flips).
 
-    Of more than ``most`` variables there are too many, 2^q (1 + q (q-1)/2): only few are tried.
+    Of more than ``most`` variables there are too many, 2^q (1 + q (q-1)/2): only few are tried, and
+    beyond ``most_pairs`` no flips of two variables alone.
     """
     plain = tuple(range(q))
     if q <= most:
@@ -81,7 +84,8 @@ def candidates(q: int, most: int = 6) -> list[tuple[tuple[int, ...], tuple[int, 
             exchanged[i], exchanged[j] = j, i
             orders.append(tuple(exchanged))
     else:
-        chosen = [*combinations(range(q), 1), *combinations(range(q), 2), plain]
+        pairs = combinations(range(q), 2) if q <= most_pairs else ()
+        chosen = [*combinations(range(q), 1), *pairs, plain]
         patterns = [tuple(-1 if k in flipped else 1 for k in range(q)) for flipped in chosen]
         orders = [plain]
     return [(order, flips) for order in orders for flips in patterns][1:]

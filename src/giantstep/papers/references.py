@@ -70,7 +70,10 @@ Rule = tuple[Callable[[Setting], bool], tuple[str, ...]]
 
 _RULES: tuple[Rule, ...] = (
     (lambda s: s.seen_again, ("2402.03220",)),
-    (lambda s: 1 < s.batches.steps_per_set < math.inf, ("2405.15459",)),
+    (
+        lambda s: 1 < s.batches.steps_per_set < math.inf or bool(s.lookahead.numbers),
+        ("2405.15459",),
+    ),
     (lambda s: s.inputs.known_directions > 0, ("2510.01303",)),
     # From d/n = 20 on steps are one-pass steps: their theory is that of small batches.
     (lambda s: 20 * s.n <= s.d, ("2202.00293", "2003.10409")),

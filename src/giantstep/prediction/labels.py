@@ -52,19 +52,38 @@ def label_moments(
     """
     outside = outside_of(overlap)
     points, weights = label_grid(len(outside), LABEL_SPACING)
-    mean, square = np.empty(len(kappa)), np.empty(len(kappa))
-    slope = np.empty((len(kappa), len(outside)))
-    curve = np.empty((len(kappa), len(outside), len(outside)))
-    spread = points @ outside
-    for j, centre in enumerate(kappa @ overlap):
-        z = centre + spread
-        y = np.asarray(target([z[:, k] for k in range(target.r)]), dtype=float)
-        mean[j] = weights @ y
-        slope[j] = (weights * y) @ points
-        weighted = weights * y
-        curve[j] = (points.T * weighted) @ points - weighted.sum() * np.eye(len(outside))
-        square[j] = weights @ y**2 + noise**2
+    q, spread = len(outside), outside.T @ points.T
+    weighted = weights[:, None] * up_to_pairs(points)
+    sums, square = np.empty((len(kappa), weighted.shape[1])), np.empty(len(kappa))
+    for part in parts_of(len(kappa), len(points)):
+        z = (kappa[part] @ overlap).T[:, :, None] + spread[:, None]
+        y = np.asarray(target(list(z.reshape(target.r, -1))), dtype=float).reshape(z.shape[1:])
+        sums[part], square[part] = y @ weighted, y**2 @ weights + noise**2
+    mean, slope, pairs = split_pairs(sums, q)
+    curve = pairs - mean[:, None, None] * np.eye(q)
     return LabelMoments(mean, slope, curve / math.sqrt(2.0), square, outside)
+
+
+def parts_of(count: int, points: int, at_once: int = 2**16) -> list[slice]:
+    """Slices of so many nodes, with ``at_once`` values on the points of each: half a megabyte."""
+    size = max(1, at_once // points)
+    return [slice(begin, begin + size) for begin in range(0, count, size)]
+
+
+def up_to_pairs(points: Float[np.ndarray, "m q"]) -> Float[np.ndarray, "m k"]:
+    """1, the coordinates, and the products of two of them, each once."""
+    i, j = np.triu_indices(points.shape[1])
+    return np.column_stack([np.ones(len(points)), points, points[:, i] * points[:, j]])
+
+
+def split_pairs(
+    sums: Float[np.ndarray, "*m k"], q: int
+) -> tuple[Float[np.ndarray, "*m"], Float[np.ndarray, "*m q"], Float[np.ndarray, "*m q q"]]:
+    """Sums over ``up_to_pairs`` of q coordinates: of 1, of the coordinates, of their products."""
+    i, j = np.triu_indices(q)
+    products = np.empty((*sums.shape[:-1], q, q))
+    products[..., i, j] = products[..., j, i] = sums[..., 1 + q :]
+    return sums[..., 0], sums[..., 1 : 1 + q], products
 
 
 def coordinate_rule(
@@ -88,11 +107,16 @@ def tensor_rule(
 
 
 def outside_of(overlap: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "q r"]:
-    """Rows whose coordinates xi ~ N(0, I_q) stand beside kappa: a root of I - overlap^T overlap."""
+    """Rows whose coordinates xi ~ N(0, I_q) stand beside kappa: a root of I - overlap^T overlap.
+
+    The largest entry of a row is positive: its sign would be that of rounding.
+    """
     values, vectors = np.linalg.eigh(np.eye(overlap.shape[1]) - overlap.T @ overlap)
     # Rounding of an overlap matrix that should have unit singular values.
     kept = values > 1e-12
-    return (vectors[:, kept] * np.sqrt(values[kept])).T
+    rows = (vectors[:, kept] * np.sqrt(values[kept])).T
+    largest = np.argmax(np.abs(rows), axis=1)[:, None]
+    return rows * np.sign(np.take_along_axis(rows, largest, axis=1))
 
 
 def label_grid(

@@ -47,7 +47,7 @@ class Limit:
 
     def allows(self, value: float | None) -> bool:
         """Whether a value lies between the bounds; NaN does not, None has nothing to say."""
-        return value is None or self.least <= value <= self.most
+        return value is None or bool(self.least <= value <= self.most)
 
     def holds(self, setting: Setting) -> bool:
         """Whether a setting lies between the bounds."""
@@ -184,6 +184,7 @@ COVERED: Covered = {
     "gradient": None,
     "inputs": None,
     "label_transform": None,
+    "lookahead": None,
     "loss": None,
     "momentum": None,
     "readout_between": None,
@@ -193,7 +194,6 @@ COVERED: Covered = {
 """Fields in which a step may go beyond the plain one for some theory: values, None for any."""
 
 THEORY = (
-    must_be("deflate", "at most 1", "a prediction", lambda setting: setting.deflate < 2),
     # Theory takes the first coordinates of given rows for those along the target.
     must_be(
         "frame",

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
-from giantstep.prediction import sampled
+from giantstep.prediction import emergence, exit_law, sampled
 from giantstep.prediction.limits import (
     DENSE_START,
     EVERYWHERE,
@@ -29,6 +29,8 @@ from giantstep.prediction.limits import (
     first_complaint,
     refuse_beyond,
 )
+from giantstep.prediction.mean_field import limits as mean_field_limits
+from giantstep.prediction.mean_field import theory as mean_field
 from giantstep.prediction.narrow import limits as narrow_limits
 from giantstep.prediction.narrow import theory as narrow
 from giantstep.prediction.wide import limits as wide_limits
@@ -99,6 +101,17 @@ THEORIES = (
         wide_limits.PARTS | wide_limits.PARTS_OF_MORE_STEPS,
     ),
     _wide("quadratic-width", "n or p grow as d^2", wide_limits.QUADRATIC_WIDTH, wide_limits.PARTS),
+    Theory(
+        "mean-field",
+        mean_field_limits.LIMITS,
+        mean_field.predict,
+        networks="p grows at fixed d, and steps are small",
+        parts={
+            "all of it": (mean_field_limits.NOISE,),
+            "readout errors": (mean_field_limits.READOUT,),
+        },
+        sparse=True,
+    ),
 )
 
 GAUSSIAN_RUNS = Theory(
@@ -111,8 +124,10 @@ GAUSSIAN_RUNS = Theory(
 )
 
 FUNCTIONS = {
+    "emergence_law": emergence.LIMITS,
+    "exit_law": exit_law.LIMITS,
     "learning_curve": LEARNING_CURVE,
-    "loss_curve": wide_limits.CLOSED_SYSTEM,
+    "loss_curve": wide_limits.LOSSES,
     "one_step_law": narrow_limits.ONE_STEP_LAW,
     "second_alignment": wide_limits.ALIGNMENT,
     "weight_outliers": wide_limits.ONE_TO_FOUR,

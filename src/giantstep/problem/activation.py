@@ -52,9 +52,10 @@ class ActivationMoments:
     """Moments over z ~ N(0, 1) of sigma, and of sigma' as a gradient sees it.
 
     ``mean`` -> E sigma, ``linear`` -> E[z sigma], ``square`` -> E sigma^2; ``slope`` -> E sigma',
-    ``tilt`` -> E[z sigma'], ``bend`` -> E[(z^2 - 1) sigma'], ``slope_square`` -> E sigma'^2 and
-    ``pull_square`` -> E[(z sigma')^2], where sigma' is the derivative almost everywhere: by parts
-    slope = linear, tilt = E[sigma He2] and bend = E[sigma He3], but not if sigma jumps.
+    ``tilt`` -> E[z sigma'], ``bend`` -> E[(z^2 - 1) sigma'], ``slope_square`` -> E sigma'^2,
+    ``pull_square`` -> E[(z sigma')^2] and ``own_pull`` -> E[z sigma sigma'] less
+    E sigma E[z sigma'] + E[z sigma] E sigma', where sigma' is the derivative almost everywhere: by
+    parts slope = linear, tilt = E[sigma He2] and bend = E[sigma He3], but not if sigma jumps.
     """
 
     mean: float
@@ -65,6 +66,7 @@ class ActivationMoments:
     bend: float
     slope_square: float
     pull_square: float
+    own_pull: float
 
     @property
     def variance(self) -> float:
@@ -176,6 +178,17 @@ class Activation:
         kind = np.asarray(self(np.zeros(1))).dtype
         return float(np.finfo(kind if np.issubdtype(kind, np.floating) else float).eps)
 
+    def stretched(self, scale: float) -> Activation:
+        """The activation sigma(scale z), as neurons with longer rows or inputs have it."""
+        if self.expression is not None:
+            stretched = multiply(Number(Fraction(scale)), Variable(0))
+            return replace(self, expression=substitute(self.expression, (stretched,)))
+        return replace(
+            self,
+            function=lambda z: self(scale * z),
+            slope=lambda z: scale * self.derivative(scale * z),
+        )
+
     def to_sympy(self) -> Any:
         """sigma as a sympy expression in the real symbol z; sympy is an optional library.
 
@@ -208,6 +221,9 @@ class Activation:
         [power, _, curve], _ = adaptive_coefficients(
             lambda z: _real(self.derivative(z)) ** 2, 2, kinks
         )
+        [_, product], _ = adaptive_coefficients(
+            lambda z: _real(self(z)) * _real(self.derivative(z)), 1, kinks
+        )
         return ActivationMoments(
             mean=mean,
             linear=linear,
@@ -217,6 +233,7 @@ class Activation:
             bend=float(math.sqrt(2.0) * bend),
             slope_square=float(power),
             pull_square=float(math.sqrt(2.0) * curve + power),
+            own_pull=float(product - mean * tilt - linear * slope),
         )
 
     @cached_property

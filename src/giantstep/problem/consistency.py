@@ -9,6 +9,7 @@ import numpy as np
 
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.accuracy import ROUNDING
+from giantstep.problem.frames import frame_shares
 from giantstep.problem.step_size import FLOAT32_MAX
 from giantstep.problem.tables import check_rows, frame_columns
 
@@ -44,6 +45,11 @@ def check_setting(setting: Setting) -> None:
     if setting.readout_between.kind.fitted and setting.readout_n == 0:
         raise InputError("readout_n must be positive for readout_between = ridge, got 0")
     _check_batches(setting)
+    if setting.update.kind.remembered is not None and setting.momentum:
+        raise InputError(
+            f"momentum must be 0 for update = {setting.update}, which has its own, got "
+            f"{setting.momentum}"
+        )
     if (setting.readout_n == 0) != (setting.test_n == 0):
         raise InputError(
             "readout_n and test_n must both be positive, or both 0 for no readout, "
@@ -57,6 +63,7 @@ def check_setting(setting: Setting) -> None:
         _check_matrix(setting, name, columns)
     _check_start(setting)
     setting.inputs.check(setting.d, r)
+    frame_shares(setting.frame, setting.inputs, setting.d, r)
     if setting.inputs.known_directions and not setting.turns and not setting.on_axes:
         # The spike is given by its overlap with the first axis.
         raise InputError(

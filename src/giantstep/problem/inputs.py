@@ -82,6 +82,21 @@ class InputLaw:
         """Whether a run needs only inner products, of vectors or of their parts in blocks."""
         return self.isotropic or self.in_blocks
 
+    @property
+    def spike(self) -> tuple[float, float] | None:
+        """Variance along the one direction of a normal law, and its overlap with the target."""
+        return None if self.law.spike is None else self.law.spike(self.numbers)
+
+    @property
+    def normal(self) -> bool:
+        """Whether x is normal of mean 0 with a covariance that the law knows."""
+        return self.is_gaussian or self.in_blocks or self.spike is not None
+
+    @property
+    def normal_about_mean(self) -> bool:
+        """Whether x less its mean is normal, and the law knows its mean and its covariance."""
+        return self.normal or self.law.mean is not None
+
     def blocks(self, d: int) -> InputBlocks:
         """The blocks of a law that has them."""
         assert self.law.blocks is not None
@@ -95,7 +110,7 @@ class InputLaw:
     @property
     def mean_along_target(self) -> float:
         """E <w*_1, x>, the mean of the inputs along the first target direction."""
-        return self.law.mean(self)
+        return 0.0 if self.law.mean is None else self.law.mean(self)
 
     @property
     def largest_square(self) -> float:
@@ -176,10 +191,13 @@ class Law:
     inputs of the columns of a data set, whose rows are dealt out and not drawn.
     ``stretch(law, data, r)`` makes samples of normal ones in known coordinates, where these tell
     all there is to tell, and ``square(law)`` is the mean square E <u, x>^2 along the law's own
-    direction u, ``mean(law)`` the mean along the first target direction.
-    ``blocks(numbers, d)`` are blocks of axes.  ``repeated``: the parameters may be given several
-    times; ``complaint(numbers)`` says what is wrong with all of them together.  ``white``: all rows
-    of the data set together have the identity for their covariance.
+    direction u, ``mean(law)`` the mean along the first target direction, where x is normal
+    about a mean.
+    ``spike(numbers)`` is the variance along that direction and its overlap with the first target
+    direction, where x is normal.  ``blocks(numbers, d)`` are blocks of axes.  ``repeated``: the
+    parameters may be given several times; ``complaint(numbers)`` says what is wrong with all of
+    them together.  ``white``: all rows of the data set together have the identity for their
+    covariance.
     """
 
     name: str
@@ -189,7 +207,8 @@ class Law:
     table: Callable[[DataSet], DataSet] | None = None
     stretch: Callable[[InputLaw, Any, int], Any] | None = None
     square: Callable[[InputLaw], float] = lambda law: 1.0
-    mean: Callable[[InputLaw], float] = lambda law: 0.0
+    mean: Callable[[InputLaw], float] | None = None
+    spike: Callable[[tuple[float, ...]], tuple[float, float]] | None = None
     blocks: Callable[[tuple[float, ...], int], InputBlocks] | None = None
     repeated: bool = False
     complaint: Callable[[tuple[float, ...]], str | None] = lambda numbers: None
@@ -288,6 +307,7 @@ LAWS = {
             ),
             stretch=stretched_columns(along_spike),
             square=lambda law: 1.0 + law.numbers[0],
+            spike=lambda numbers: (1.0 + numbers[0], numbers[1]),
         ),
         Law(
             "shifted",

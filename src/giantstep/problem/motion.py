@@ -17,7 +17,7 @@ from giantstep.problem.setting import Setting
 class Motion:
     """Rows and their velocities in one basis, of which the velocities may lack the last vectors.
 
-    Without momentum there are no velocities.
+    Without momentum there are no velocities; an update with memory has that in their place.
     """
 
     rows: Any
@@ -30,10 +30,10 @@ class Motion:
 
     def grown(self, columns: int) -> Motion:
         """The same vectors in a basis of so many vectors, which begins with this one."""
-        return Motion(
-            widened(self.rows, columns),
-            None if self.velocity is None else widened(self.velocity, columns),
-        )
+        velocity = self.velocity
+        if isinstance(velocity, np.ndarray):
+            velocity = widened(velocity, columns)
+        return Motion(widened(self.rows, columns), velocity)
 
     def compressed(self, known: int) -> Motion:
         """The same vectors in a basis of as few as may be, the ``known`` first ones unchanged."""
@@ -56,7 +56,9 @@ def used_gradient(
 def combined(
     setting: Setting, gradient: Any, velocity: Any, update: Callable[[Any], Any]
 ) -> tuple[Any, Any]:
-    """What the step size multiplies, and the velocities after the step."""
+    """What the step size multiplies, and the velocities or the memory after the step."""
+    if setting.update.kind.remembered is not None:
+        return setting.update.remembered(gradient, velocity)
     if setting.update.kind.clips:
         return setting.momentum.combined(update(gradient), velocity)
     used, velocity = setting.momentum.combined(gradient, velocity)
@@ -75,6 +77,10 @@ def stepped_rows(
     ``basis`` are its vectors in R^d, for an update that depends on the axes.
     """
     motion = motion.grown(gradient.shape[1])
+    if setting.update.kind.remembered is not None and basis is not None:
+        entries, memory = combined(setting, gradient @ basis, motion.velocity, setting.update)
+        moved = moved_rows(setting, motion.rows, entries @ basis.T, size)
+        return Motion(np.asarray(moved), memory)
 
     def update(used: Float[np.ndarray, "p k"]) -> Float[np.ndarray, "p k"]:
         if basis is None:

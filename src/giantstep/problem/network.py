@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from jaxtyping import Float, Int
 
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.problem.batches import set_size
+from giantstep.problem.frames import directions_in_blocks, frame_shares
 from giantstep.problem.losses import residual
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -36,6 +38,27 @@ def coefficients(
         slopes = setting.activation.derivative(preactivations, namespace)
         return slopes * (setting.scale * readout)[..., None] * labels[..., None, :]
     return network_and_coefficients(setting, preactivations, labels, readout, namespace)[1]
+
+
+def displaced(
+    setting: Setting,
+    preactivations: Any,
+    labels: Any,
+    readout: Any,
+    square_lengths: Callable[[], Any],
+    namespace: Namespace = NUMPY,
+) -> Any:
+    """h + rho |x|^2 c(h): preactivations after a step of size rho on the sample alone.
+
+    They are h itself where gradients are not taken ahead on the sample, and ``square_lengths``, the
+    |x|^2 of the samples, are not asked for.
+
+    docs/derivations/lookahead.md, eq. (1).
+    """
+    if not setting.lookahead.kind.on_sample:
+        return preactivations
+    c = coefficients(setting, preactivations, labels, readout, namespace)
+    return preactivations + setting.lookahead.size * square_lengths()[..., None, :] * c
 
 
 def network_and_coefficients(
@@ -96,7 +119,7 @@ def start_rows(setting: Setting, space: Space) -> Float[np.ndarray, "p q"]:
 
 
 def target_frame(setting: Setting, run: int) -> Float[np.ndarray, "r d"]:
-    """The target directions of a run in R^d: axes, columns that are named, or random ones."""
+    """The target directions of a run in R^d: axes, named columns, or random, by blocks or not."""
     r, d = setting.target.r, setting.d
     named = frame_columns(setting.frame)
     if named is not None and setting.data is not None:
@@ -105,6 +128,9 @@ def target_frame(setting: Setting, run: int) -> Float[np.ndarray, "r d"]:
     if setting.on_axes or setting.turns or r == 0:
         return np.eye(r, d)
     key = generator(setting.seed, run, Purpose.FRAME)
+    shares = frame_shares(setting.frame, setting.inputs, d, r)
+    if shares is not None:
+        return directions_in_blocks(setting.inputs.blocks(d), shares, r, key)
     return np.linalg.qr(key.standard_normal((d, r)))[0].T
 
 

@@ -12,6 +12,7 @@ PLAIN: dict[str, tuple[Any, ...]] = {
     "decay": (0.0,),
     "gradient": ("full",),
     "label_transform": (make_transform("y"),),
+    "lookahead": ("none",),
     "loss": ("square",),
     "momentum": (Momentum(),),
     "readout_between": ("frozen",),

@@ -20,6 +20,8 @@ from giantstep.language.word import Word
 from giantstep.problem.batches import BATCHES, BatchKind, BatchWord
 from giantstep.problem.between import BetweenWord
 from giantstep.problem.fields import Reading
+from giantstep.problem.frames import FORMS, read_frame
+from giantstep.problem.lookahead import LookaheadWord
 from giantstep.problem.losses import first_residual
 from giantstep.problem.recording import RecordWord
 from giantstep.problem.starts import READOUT_STARTS, ReadoutWord
@@ -30,7 +32,7 @@ from giantstep.problem.step_size import (
     output_scale,
     step_sizes,
 )
-from giantstep.problem.tables import DataSet, frame_columns, rows_taken
+from giantstep.problem.tables import DataSet, rows_taken
 from giantstep.problem.target import Target, make_target
 from giantstep.problem.updates import Update, UpdateWord
 
@@ -207,17 +209,27 @@ def between(value: Any, name: str, reading: Reading) -> BetweenWord:
     )
 
 
+def lookahead(value: Any, name: str, reading: Reading) -> LookaheadWord:
+    """Where a step takes its gradient."""
+    return LookaheadWord.read(
+        value, name, lambda text, field, _: quantity(text, reading.numbers("d", "n", "p"), field)
+    )
+
+
 def recording(value: Any, name: str, reading: Reading) -> RecordWord:
     """Which steps are recorded."""
     return RecordWord.read(value, name, lambda text, field, _: float(whole(text, {}, field)))
 
 
 def update(value: Any, name: str, reading: Reading) -> UpdateWord:
-    """What a step makes of the gradient; the length that it is clipped at is positive."""
+    """What a step makes of the gradient: lengths that clip are positive, shares kept below one."""
 
     def length(text: str, field: str, kind: Update) -> float:
         number = quantity(text, reading.numbers("d", "n", "p"), field)
-        if not number > 0:
+        if kind.remembered is not None:
+            if not 0 <= number < 1:
+                raise InputError(f"{field} needs shares from 0 to less than 1, got {shown(text)}")
+        elif not number > 0:
             raise InputError(f"{field} needs a positive length, got {shown(text)}")
         return number
 
@@ -233,10 +245,11 @@ def deflate(value: Any, name: str, reading: Reading) -> int:
 
 
 def frame(value: Any, name: str, reading: Reading) -> str:
-    """The target directions: random, axes, or named columns."""
-    if isinstance(value, str) and (value in ("random", "axes") or frame_columns(value) is not None):
-        return value
-    raise InputError(f"{name} must be random, axes or columns(NAME, ...), got {shown(value)}")
+    """The target directions: random, axes, by blocks of the inputs, or named columns."""
+    known = read_frame(value)
+    if known is None:
+        raise InputError(f"{name} must be {FORMS}, got {shown(value)}")
+    return known
 
 
 def sizes_of_steps(value: Any, name: str, reading: Reading) -> tuple[float, ...]:

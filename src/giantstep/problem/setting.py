@@ -23,6 +23,7 @@ from giantstep.problem.gradients import GradientWord
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.label_noise import LabelNoise
 from giantstep.problem.label_transform import LabelTransform, make_transform
+from giantstep.problem.lookahead import LookaheadWord
 from giantstep.problem.losses import LossWord, read_loss
 from giantstep.problem.momentum import Momentum, read_momentum
 from giantstep.problem.readers import kind_of, number, one_of, size, text
@@ -55,7 +56,8 @@ class Setting(Record):
 
     and labels are y = f*(<w*_1, x>, ..., <w*_r, x>) + noise.  s_p -> output_scale,
     a -> readout_start, W -> start, b -> bias, sigma -> activation, f* -> target; x has the law
-    ``inputs``.  ``gradient``, ``momentum`` and ``update`` change what the step size multiplies.
+    ``inputs``.  ``gradient``, ``lookahead``, ``momentum`` and ``update`` change what the step size
+    multiplies.
     After every step a ridge readout is fitted and tested on samples of its own.
 
     Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``n="d*log(d)"``,
@@ -207,7 +209,7 @@ class Setting(Record):
         readers.update,
         "Steps",
         "what the step size multiplies: gradient, normalised (unit rows), orthogonal (its "
-        "polar factor), sign, clipped(c) (rows of length c at most) or clippedwhole(c)",
+        "polar factor), sign, adam(b1, b2), clipped(c) (rows of length c at most), clippedwhole(c)",
         default="gradient",
     )
     gradient: Field[str, GradientWord] = Field(
@@ -215,6 +217,12 @@ class Setting(Record):
         "Steps",
         "part of the gradient that a step uses: full, or tangent (at right angles to its row)",
         default="full",
+    )
+    lookahead: Field[str, LookaheadWord] = Field(
+        readers.lookahead,
+        "Steps",
+        f"where gradients are taken: {LookaheadWord.forms()}, of size rho",
+        default="none",
     )
     momentum: Field[Size, Momentum] = Field(
         text(read_momentum),
@@ -270,8 +278,8 @@ class Setting(Record):
     frame: Field[str, str] = Field(
         readers.frame,
         "Data",
-        "target directions for inputs other than gaussian: random, axes, or "
-        "columns(NAME, ...) of a data set",
+        "target directions for inputs other than gaussian: random, axes, block(k) or "
+        "shares(s1, s2, ..) of inputs in blocks, or columns(NAME, ...) of a data set",
         default="random",
     )
     corruption: Field[Size, float] = Field(
@@ -328,8 +336,8 @@ class Setting(Record):
     device: Field[str, str] = Field(
         one_of("auto", "cpu", "gpu"),
         "Computation",
-        "where samples are drawn and used: cpu, gpu, or auto (a GPU, if there is one, "
-        "for the dense engine alone)",
+        "where samples are drawn and used: cpu, gpu, or auto (a GPU, if there is one and it is "
+        "faster, for the dense engine alone)",
         default="auto",
     )
     precision: Field[str, str] = Field(
@@ -377,8 +385,9 @@ class Setting(Record):
 
     @property
     def seen_again(self) -> bool:
-        """Whether a step sees samples that a step before it has seen."""
-        return uses(self.batches, self.steps) > 1
+        """Whether samples are seen twice: by a step before, or by a look ahead on the batch."""
+        looks = self.lookahead.kind.looks if self.steps else 1
+        return uses(self.batches, self.steps) * looks > 1
 
     @property
     def labels_only(self) -> bool:
@@ -452,6 +461,11 @@ class Setting(Record):
     def along_gradient(self) -> bool:
         """Whether a step moves rows along all of its own gradient, and along nothing else."""
         return not (self.momentum or self.gradient.kind.tangent)
+
+    @property
+    def plain_gradient(self) -> bool:
+        """Whether a step moves rows along all of their gradient where they are."""
+        return self.along_gradient and not self.lookahead.numbers
 
     @property
     def moving(self) -> int:

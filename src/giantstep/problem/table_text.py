@@ -19,7 +19,9 @@ from giantstep.errors import shown
 SEPARATORS = (",", ";", "\t")
 """What may part the cells of a text."""
 
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
+"""A number with a comma in place of the decimal point."""
+
 _ONLY_NUMBERS = re.compile(r"[\s\d.,;\"eE+-]*")
 
 
@@ -64,7 +66,7 @@ def separator_of(path: str) -> str:
 def _header(path: str, separator: str) -> tuple[str, ...]:
     """The first line of a text where it is not made of numbers."""
     _, cells = next(cells_of(path, separator), (1, []))
-    if all(is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) for cell in cells):
+    if all(is_number(cell) or DECIMAL_COMMA.fullmatch(cell) for cell in cells):
         return ()
     return tuple(cell.strip() for cell in cells)
 
@@ -104,7 +106,7 @@ def _complaint(path: str, separator: str, names: Sequence[str]) -> str | None:
 def _what_is_wrong(cell: str, separator: str) -> str:
     if not cell.strip():
         return "is empty"
-    if not _DECIMAL_COMMA.fullmatch(cell):
+    if not DECIMAL_COMMA.fullmatch(cell):
         return f"holds {shown(cell)}, which is no finite number"
     if separator == ",":
         return f"holds {shown(cell)}: numbers must be written without commas"

@@ -17,6 +17,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.accuracy import RANK
 from giantstep.gaussian.expansion import coupled_series, expand, finite
+from giantstep.gaussian.independent_sums import is_separable, power_of_sum
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.gaussian.series import (
@@ -43,6 +44,7 @@ from giantstep.language.program import Program, evaluate
 from giantstep.language.symbols import as_sympy, real_symbols
 from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
+from giantstep.problem.power_sum import power_sum, read_power_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +173,8 @@ class Target:
     ) -> HermiteSeries | None:
         """Series of f^power for a polynomial, exact; None where it is too large, and for others.
 
-        Up to ``most_products`` products are multiplied out; beyond, a grid of points serves.
+        Up to ``most_products`` products are multiplied out; beyond, a grid of points serves, or for
+        a sum of functions of one variable each the terms in one variable alone.
         """
         if not self.is_polynomial:
             return None
@@ -187,7 +190,7 @@ class Target:
         # Exact for f^power times any h_alpha of degree <= cap.
         nodes = (power * self.series.degree + cap) // 2 + 1
         if nodes**self.r > most_points:
-            return None
+            return power_of_sum(self.series, power) if is_separable(self.series) else None
         rule = gauss_hermite(nodes)
         return series_from_grid(series_on_grid(self.series, rule[0]) ** power, rule, cap)
 
@@ -195,36 +198,33 @@ class Target:
         """The target g(u) = f(basis^T u): the same function with directions basis^T."""
         return self.compose(np.asarray(basis, dtype=float).T)
 
-    def compose(self, matrix: Float[np.ndarray, "r s"]) -> Target:
-        """The target g(u) = f(matrix u) of s variables."""
+    def compose(
+        self, matrix: Float[np.ndarray, "r s"], offset: Float[np.ndarray, " r"] | None = None
+    ) -> Target:
+        """The target g(u) = f(matrix u + offset) of s variables."""
         s = matrix.shape[1]
+        means = np.zeros(self.r) if offset is None else offset
         if self.expression is None:
             inner = self.function
             assert inner is not None
 
             def function(*columns: Any) -> Any:
                 return inner(
-                    *(sum(matrix[k, j] * columns[j] for j in range(s)) for k in range(self.r))
+                    *(
+                        sum((matrix[k, j] * columns[j] for j in range(s)), start=means[k])
+                        for k in range(self.r)
+                    )
                 )
 
             return replace(self, r=s, function=function)
         forms = [
-            add(*(multiply(Number(Fraction(float(c))), Variable(j)) for j, c in enumerate(row)))
-            for row in matrix
+            add(
+                *(multiply(Number(Fraction(float(c))), Variable(j)) for j, c in enumerate(row)),
+                Number(Fraction(float(mean))),
+            )
+            for row, mean in zip(matrix, means, strict=True)
         ]
         return replace(self, r=s, expression=substitute(self.expression, forms))
-
-    def translate(self, offset: float) -> Target:
-        """The target g(u) = f(u_1 + offset, u_2, ..): f of inputs with a mean along x1."""
-        note = f"Inputs have the mean {offset:g} along x1: x1 stands for x1 {offset:+g} here."
-        moved = replace(self, notes=(*self.notes, note))
-        if self.expression is None:
-            inner = self.function
-            assert inner is not None
-            return replace(moved, function=lambda first, *others: inner(first + offset, *others))
-        first = add(Variable(0), Number(Fraction(offset)))
-        forms = [first, *(Variable(k) for k in range(1, self.r))]
-        return replace(moved, expression=substitute(self.expression, forms))
 
 
 # One target for all settings with this text: to expand it takes milliseconds.
@@ -234,6 +234,8 @@ def _read(text: str) -> Target:
     name = text.strip()
     if match := re.fullmatch(r"column\(\s*(\S.*?)\s*\)", name):
         return Target(f"column({match[1]})", 0, column=match[1])
+    if (many := read_power_sum(name)) is not None:
+        return Target(*many)
     expression = parse(CATALOG[name].expression if name in CATALOG else text)
     used = variables(expression)
     if not used:
@@ -301,17 +303,33 @@ def make_target(
 
 
 def separable(
-    links: Sequence[str | Callable[[Any], Any]],
-    directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
+    links: str | Sequence[str | Callable[[Any], Any]],
+    directions: int | Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
+    exponent: float = 0.0,
 ) -> Target:
     """The separable target sum_k link_k(x_k), links being expressions in z or callables.
 
-    f(x) = sum_k link_k(<w*_k, x>): the committee of arXiv 2305.18270.
+    f(x) = sum_k link_k(<w*_k, x>): the committee of arXiv 2305.18270.  One link, a number of
+    ``directions`` and an ``exponent`` make sum_k k^-exponent link(x_k), which is also the text
+    ``separable(LINK, r, exponent)``.
 
     >>> from giantstep import separable
     >>> separable(["z", "He2(z)"]).r
     2
+    >>> separable("He2", 100, exponent=1.0).text
+    'separable(He2, 100, 1)'
     """
+    if isinstance(links, str):
+        if not isinstance(directions, int):
+            raise InputError(
+                f"directions must be a whole number for one link, got {shown(directions)}"
+            )
+        return make_target(Target(*power_sum(links, directions, exponent)))
+    if isinstance(directions, int) or exponent:
+        raise InputError(
+            "links must be one text where directions is a number or an exponent is given, "
+            f"got {shown(links)}"
+        )
     if not links:
         raise InputError("links is empty, got []")
     name = " + ".join(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtr, ndtri
 
 
 @lru_cache(maxsize=64)
@@ -19,6 +18,8 @@ def _monotone_map(
     P(g > a) = (P(g > t - distance/2) + P(g > t + distance/2))/2 at a = g(t).  Values of t are
     ``spacing`` apart, up to ``tail`` beyond a centre, where one sample in 10^18 is.
     """
+    from scipy.special import ndtr, ndtri  # slow to import, and few settings have clusters
+
     half = 0.5 * abs(distance)
     t = np.arange(0.0, half + tail, spacing)
     g = -ndtri(0.5 * (ndtr(half - t) + ndtr(-half - t)))

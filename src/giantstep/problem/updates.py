@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -21,6 +22,10 @@ class Update:
     that any orthonormal basis serves.  ``length(d)`` is that of its rows, None where it is that of
     the gradient.  ``plain``: the direction is the gradient itself.  ``rowwise``: it is that of
     every row divided by its length.  ``polar``: it mixes the rows, and its singular values are one.
+    ``entrywise``: it is made of each entry by itself, whatever unit all of them are in.
+    ``remembered(gradient, memory, *numbers)`` -> direction and memory after a step, where it
+    depends on the gradients before, of which there is no memory (None) at the start.
+    ``largest(steps, *numbers)`` -> what an entry of so many steps is at most, where not one.
     ``clips``: gradients up to a length are left as they are; with momentum velocities add up what
     is left of them, and are not clipped themselves.
     """
@@ -32,7 +37,10 @@ class Update:
     plain: bool = False
     rowwise: bool = False
     polar: bool = False
+    entrywise: bool = False
     clips: bool = False
+    remembered: Callable[..., tuple[Any, Any]] | None = None
+    largest: Callable[..., float] | None = None
     numbers: tuple[str, ...] = ()
 
     @property
@@ -73,13 +81,63 @@ def _short_whole(square: Float[np.ndarray, "*k p p"], c: float) -> Float[np.ndar
     return _identity(square) * (c / np.maximum(norm, c))[..., None, None]
 
 
+ADAM_EPSILON = 1e-8
+"""What Adam adds to the root of its second moment, as libraries do: entries of a gradient are far
+larger, and it keeps 0/0 from being one."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Running means of the gradients' entries and of their squares, after so many steps."""
+
+    first: Float[np.ndarray, "p q"]
+    second: Float[np.ndarray, "p q"]
+    steps: int
+
+
+def _adam(
+    gradient: Any, memory: Moments | None, b1: float, b2: float
+) -> tuple[Float[np.ndarray, "p q"], Moments]:
+    """m/(1 - b1^t) over the root of v/(1 - b2^t), with m <- b1 m + (1 - b1) g and v of squares.
+
+    The first step has the sign of the gradient, up to ADAM_EPSILON.  Kingma and Ba,
+    arXiv 1412.6980, algorithm 1.
+    """
+    entries = np.asarray(gradient)
+    first, second, steps = (1.0 - b1) * entries, (1.0 - b2) * entries**2, 1
+    if memory is not None:
+        first, second = first + b1 * memory.first, second + b2 * memory.second
+        steps += memory.steps
+    scale = np.sqrt(second / (1.0 - b2**steps)) + ADAM_EPSILON
+    return first / (1.0 - b1**steps) / scale, Moments(first, second, steps)
+
+
+def _largest_of_adam(steps: int, b1: float, b2: float) -> float:
+    """The largest entry that a step of Adam may have, docs/derivations/signs.md after eq. (3)."""
+    if b1 == 0:
+        return math.sqrt((1.0 - b2**steps) / (1.0 - b2))
+    if b2 == 0:
+        return math.inf if steps > 1 else 1.0
+    ratios = (b1**2 / b2) ** np.arange(steps)
+    sizes = np.cumsum(ratios) * (1.0 - b2 ** np.arange(1, steps + 1)) / (1.0 - b2)
+    return float(np.max(np.sqrt(sizes) * (1.0 - b1) / (1.0 - b1 ** np.arange(1, steps + 1))))
+
+
 UPDATES = {
     update.name: update
     for update in (
         Update("gradient", factor=_identity, plain=True),
         Update("normalised", lambda d: 1.0, _unit_rows, rowwise=True),
         Update("orthogonal", lambda d: 1.0, _polar, polar=True),
-        Update("sign", math.sqrt, direction=np.sign),
+        Update("sign", math.sqrt, direction=np.sign, entrywise=True),
+        Update(
+            "adam",
+            math.sqrt,
+            entrywise=True,
+            remembered=_adam,
+            largest=_largest_of_adam,
+            numbers=("b1", "b2"),
+        ),
         Update("clipped", factor=_short_rows, clips=True, numbers=("c",)),
         Update("clippedwhole", factor=_short_whole, clips=True, numbers=("c",)),
     )
@@ -92,13 +150,22 @@ class UpdateWord(Word[Update]):
     kinds = UPDATES
 
     def __call__(self, gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
-        """What the step size multiplies, the rows in any coordinates that serve."""
+        """What the step size multiplies, of an update without memory, in coordinates that serve."""
         if self.kind.plain:
             return gradient
         if self.kind.factor is None:
             assert self.kind.direction is not None
             return self.kind.direction(gradient)
         return self.factor(gradient @ gradient.T) @ gradient
+
+    def remembered(self, gradient: Any, memory: Any) -> tuple[Any, Any]:
+        """What the step size multiplies, of an update with memory, and the memory after it."""
+        assert self.kind.remembered is not None
+        return self.kind.remembered(gradient, memory, *self.numbers)
+
+    def largest_entry(self, steps: int) -> float:
+        """What an entry of a step is at most, of an update that is made of single entries."""
+        return 1.0 if self.kind.largest is None else self.kind.largest(steps, *self.numbers)
 
     def factor(self, square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
         """F of G G^T, for an update that turns with the coordinates."""

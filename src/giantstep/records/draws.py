@@ -85,7 +85,8 @@ def _overlap_deviations(
 
     Those of many rows are rough, each from a few columns or runs: a law s^2 = alpha + beta P_ii for
     all rows and neurons is fitted to them, P_ii the squared length outside the target, of which the
-    random start has one share in the target and the noise of a step another.
+    random start has one share in the target and the noise of a step another.  Less the squared
+    error of the rows themselves, which differs from row to row as the noise of runs does.
     """
     overlap, deviation = prediction.overlap[rows], prediction.overlap_deviation
     outside = prediction.norms[rows] ** 2 - np.sum(overlap**2, axis=-1)
@@ -95,7 +96,9 @@ def _overlap_deviations(
     if len(rows) == 1 or prediction.many_neurons:  # derived, not estimated
         return deviation[rows]
     # Least squares of s^2/P = alpha/P + beta, step by step and direction by direction.
-    ratio, inverse = deviation[rows] ** 2 / outside, 1.0 / outside
+    error = prediction.overlap_uncertainty
+    squares = deviation[rows] ** 2 - (0.0 if error is None else error[rows] ** 2)
+    ratio, inverse = squares / outside, 1.0 / outside
     over = (0, 2)
     centre, size = ratio.mean(axis=over), inverse.mean(axis=over)
     moved = inverse - size[None, :, None]

@@ -127,11 +127,12 @@ def expectations(
         uncertainty = _shares(prediction, _kind_of(name, subspaces, many=many)) * fluctuation
         if name.startswith("principal") and _spans_are_of_means(prediction):
             mean = np.full_like(mean, np.nan)
+        error = _blur(prediction, rows, name, subspaces, mean.mean(axis=0))
         if not many:  # else both are part of the spread over the runs
             error = _quadrature(prediction, name, subspaces, mean[0])
             if draws > 1:
                 error = np.hypot(error, by_draw.std(axis=(0, 1), ddof=1) / np.sqrt(draws))
-            uncertainty = np.hypot(uncertainty, error)
+        uncertainty = np.hypot(uncertainty, error)
         expectations[name] = Expectation(mean, uncertainty, rows if many else None)
     expectations |= _errors(prediction)
     if prediction.rows_a_run > 1:
@@ -219,6 +220,32 @@ def _quadrature(
     size = np.maximum(np.sum(overlap**2, axis=(1, 2)), np.finfo(float).tiny)
     share = np.sqrt(np.minimum(np.sum(squares, axis=(1, 2)) / size, 1.0))
     return mean * np.hypot(relative, share)
+
+
+def _blur(
+    prediction: Trajectory,
+    rows: Int[np.ndarray, " rows"],
+    name: str,
+    subspaces: Subspaces,
+    mean: Float[np.ndarray, " t"],
+    *,
+    median: float = 0.455,
+) -> Float[np.ndarray, " t"]:
+    """What errors of quadrature make of the median cosine of many rows, where all have some.
+
+    Errors up to the deviation of a run take its place in drawn runs; the remainder is too much.
+    ``median`` is the squared median of |N(0, 1)|.
+    """
+    error, deviation = prediction.overlap_uncertainty, prediction.overlap_deviation
+    if error is None or name not in subspaces:
+        return np.zeros_like(mean)
+    squares = error[rows] ** 2
+    if deviation is not None:
+        squares = squares - deviation[rows] ** 2
+    along = np.sum(squares @ (subspaces[name] ** 2).T, axis=-1)
+    norms = np.maximum(prediction.norms[rows], np.finfo(float).tiny)
+    excess = np.maximum(np.mean(along / norms**2, axis=(0, 2)), 0.0)
+    return mean - np.sqrt(np.maximum(mean**2 - median * excess, 0.0))
 
 
 def _size(values: Float[np.ndarray, "t p"]) -> Float[np.ndarray, " t"]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from giantstep.reports.comparison import best_peer, what_is_better
 from giantstep.reports.directions import Curve, Direction
+from giantstep.reports.interval import rounded
 from giantstep.reports.models import LINEAR
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ def answer(report: Report) -> tuple[str, ...]:
 
 def _how_much(report: Report) -> str:
     score, label = report.score, repr(report.label)
+    if score.nothing:
+        mean = "the shares of the classes" if report.classes else "its mean"
+        return (
+            f"Nothing in these columns predicts {label} reliably: the fit predicts {mean} in every "
+            "row, which explains 0 % of its variance."
+        )
     if not report.predictable:
         return (
             f"Nothing in these columns predicts {label} reliably: on rows held out the fit "
@@ -60,6 +67,8 @@ def _how_many(report: Report) -> str:
     text = f"{certain} direction{' is' if one else 's are'} certain"
     text += f" at level {report.level:g}"
     if fitted > certain:
+        numbers = [str(k) for k, each in enumerate(report.directions, 1) if each.certain]
+        text += f" (number {' and '.join(numbers)})"
         text += f", {fitted - certain} more {'is' if fitted - certain == 1 else 'are'} fitted"
     return f"{text}.{worse}"
 
@@ -74,11 +83,21 @@ def _which(report: Report) -> str:
 
 def _made_of(number: int, direction: Direction, most: int = 4) -> str:
     """The columns whose weight is beyond its error, and not small."""
+    if direction.turns:
+        # Above .3 a column makes a tenth of the variance of the direction.
+        main = [w for w in direction.weights if abs(w.weight.value) > 0.3] or direction.weights
+        listed = ", ".join(f"{w.column} ({rounded(w.weight.value, '+')})" for w in main[:most])
+        return (
+            f"Direction {number} is mostly {listed}. Refits turn it in the span of the directions, "
+            "since others are about as strong."
+        )
     # Below a tenth a column makes 1 % of the variance of the direction.
     large = [w for w in direction.weights if abs(w.weight.value) > 0.1]
     clear = [w for w in large if w.weight.low > 0 or w.weight.high < 0]
     named = (clear or list(direction.weights))[:most]
-    listed = ", ".join(f"{w.column} ({w.weight.value:+.2f} ± {w.weight.error:.2f})" for w in named)
+    listed = ", ".join(
+        f"{w.column} ({rounded(w.weight.value, '+')} ± {rounded(w.weight.error)})" for w in named
+    )
     more = len(clear) - len(named)
     tail = f" and {more} more" if more > 0 else ""
     unsure = "" if clear else ", none of them beyond its error"
@@ -86,30 +105,55 @@ def _made_of(number: int, direction: Direction, most: int = 4) -> str:
 
 
 def _what_kind(report: Report) -> str:
-    certain = [(number, d.curve) for number, d in enumerate(report.directions, 1) if d.certain]
-    straight = next((m for m in report.models if m.name == LINEAR), None)
     peer = best_peer(report.models)
-    kind = ""
-    if certain:
-        number, curve = certain[0]
-        # The score of two classes is that of the second.
-        names = report.classes[1:] if len(report.classes) == 2 else report.classes
-        what = f"the share of class {names[steepest(curve)]!r}" if names else "the label"
-        kind = f"Along direction {number} {what} {shape(curve)}."
-    if straight is not None and straight.gain is not None and report.predictable:
-        better = -straight.gain.value
-        if straight.gain.high < 0:
-            kind += (
-                f" A linear model explains {straight.score.percent}: bends and products add the "
-                "difference."
-            )
-        elif better < 0.02:
-            kind += f" A linear model does as well, with {straight.score.percent}."
-        else:
-            kind += f" A linear model explains {straight.score.percent}, which may be as good."
+    parts = [_along(report), _against_a_line(report)]
     if peer is not None and peer.name != LINEAR:
-        kind += f" {what_is_better(peer)}"
-    return kind.strip() or "What kind of function it is cannot be said."
+        parts.append(what_is_better(peer))
+    return " ".join(part for part in parts if part) or "What kind of function it is cannot be said."
+
+
+def _along(report: Report) -> str:
+    """The label along the first certain direction."""
+    certain = [(number, d.curve) for number, d in enumerate(report.directions, 1) if d.certain]
+    if not certain:
+        return ""
+    number, curve = certain[0]
+    # The score of two classes is that of the second.
+    names = report.classes[1:] if len(report.classes) == 2 else report.classes
+    what = f"the share of class {names[steepest(curve)]!r}" if names else "the label"
+    form = shape(curve)
+    if form not in (CONSTANT, UNCHANGED):
+        return f"Along direction {number} {what} {form}."
+    if len(report.directions) > 1:
+        reason = "it acts together with the other directions"
+    else:
+        reason = "refits differ too much to show its curve"
+    return f"Along direction {number} on its own {what} {form}: {reason}."
+
+
+def _against_a_line(report: Report) -> str:
+    """What the linear model says of the function, and why it is worse where that is known."""
+    line = next((m for m in report.models if m.name == LINEAR), None)
+    if line is None or line.gain is None or not report.predictable:
+        return ""
+    if line.gain.high >= 0:
+        close = line.gain.value > -0.02
+        well = "does as well, with {}" if close else "explains {}, which may be as good"
+        return f"A linear model {well.format(line.score.percent)}."
+    columns = report.estimator[-1].n_features_in_
+    rows = report.distinct * (report.folds - 1) / report.folds
+    if rows >= 5 * columns:
+        # What least squares loses by the noise in so many weights, noise being all it misses.
+        weights = (1.0 - line.score.low) * columns / (rows - columns - 1)
+        if -line.gain.high > weights:
+            text = f"A linear model explains {line.score.percent}"
+            return f"{text}: bends and products add the difference."
+    kind = "logistic" if report.classes else "ridge"
+    return f"The linear model here ({kind}) does worse, with {line.score.percent}."
+
+
+CONSTANT, UNCHANGED = "is constant", "does not change beyond its error"
+"""Forms of a curve that shows nothing."""
 
 
 def steepest(curve: Curve) -> int:
@@ -117,38 +161,58 @@ def steepest(curve: Curve) -> int:
     return int(np.argmax(np.ptp(curve.values, axis=1)))
 
 
-def shape(curve: Curve, straight: float = 0.99) -> str:
-    """The form of the fitted label along a direction, in words."""
-    values, at = curve.values[steepest(curve)], curve.at
+def shape(curve: Curve, straight: float = 0.99, bent: float = 0.9) -> str:
+    """The form of the fitted label along a direction, in words; what its band allows is no turn.
+
+    straight -> share that a line explains of the curve, from which on it counts as one; bent -> the
+    least share where the line is within the band.
+    """
+    output, at = steepest(curve), curve.at
+    values = curve.values[output]
+    reach = np.nan_to_num((curve.high[output] - curve.low[output]) / 2.0)
     spread = float(np.ptp(values))
     if spread <= 0:
-        return "is constant on its own"
+        return CONSTANT
     line = np.polyval(np.polyfit(at, values, 1), at)
-    left = float(np.sum((values - line) ** 2) / np.sum((values - values.mean()) ** 2))
-    # Turns count if they are a tenth of the whole range, beyond the wiggles of a fit.
-    turns = _turns(values, 0.1 * spread)
-    if 1.0 - left > straight:
+    share = 1.0 - float(np.sum((values - line) ** 2) / np.sum((values - values.mean()) ** 2))
+    if share > straight:
         return "follows almost a straight line"
+    if share > bent and bool(np.all(np.abs(values - line) <= reach)):
+        return "is straight within its error"
+    places = _extremes(values, reach, 0.1 * spread)
+    turns = len(places) - 2
     if turns == 0:
-        return f"{'rises' if values[-1] > values[0] else 'falls'} all the way, on a bent line"
+        up = values[places[1]] > values[places[0]]
+        return f"{'rises' if up else 'falls'} all the way, on a bent line"
     if turns == 1:
-        return (
-            "has a valley" if values[len(at) // 2] < (values[0] + values[-1]) / 2 else "has a hill"
-        )
+        return "has a valley" if values[places[1]] < values[places[0]] else "has a hill"
+    if turns < 0:
+        return UNCHANGED
     return f"turns {turns} times"
 
 
-def _turns(values: np.ndarray, least: float) -> int:
-    """How often a curve changes between rising and falling by more than ``least``."""
-    turns, way, extreme = 0, 0, float(values[0])
-    for value in map(float, values):
-        if (way >= 0 and value > extreme) or (way <= 0 and value < extreme):
-            if way or abs(value - extreme) > least:
-                way = way or (1 if value > extreme else -1)
-                extreme = value
-        elif abs(value - extreme) > least:
-            turns, way, extreme = turns + 1, -way, value
-    return turns
+def _extremes(values: np.ndarray, reach: np.ndarray, least: float) -> list[int]:
+    """Places between which a curve rises or falls by more than ``least`` and its error.
+
+    They are the first and the last of these places, and the turns between them.
+    """
+
+    def beyond(i: int, j: int) -> bool:
+        return abs(values[i] - values[j]) > max(least, float(np.hypot(reach[i], reach[j])))
+
+    pairs = [(i, j) for j in range(len(values)) for i in range(j) if beyond(i, j)]
+    if not pairs:
+        return []
+    # The first place that some later one leaves beyond doubt, then turn after turn.
+    start, place = min(pairs, key=lambda pair: (pair[1], -abs(values[pair[0]] - values[pair[1]])))
+    places = [start, place]
+    for j in range(place + 1, len(values)):
+        way = 1.0 if values[places[-1]] > values[places[-2]] else -1.0
+        if way * (values[j] - values[places[-1]]) > 0:
+            places[-1] = j
+        elif beyond(places[-1], j):
+            places.append(j)
+    return places
 
 
 def _what_next(report: Report) -> str:

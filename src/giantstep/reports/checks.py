@@ -1,4 +1,4 @@
-"""What is wrong with a table before any fit: too few rows, columns that are the label, copies."""
+"""What is wrong with a table before any fit: too few rows, the label as a column, copies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Int
 
 from giantstep.errors import InputError
-from giantstep.reports.interval import Interval, explained
+from giantstep.reports.columns import names_rows
+from giantstep.reports.interval import Folds, Interval, explained
 from giantstep.reports.labels import Labels
 from giantstep.reports.table import Column, Table
 
@@ -55,9 +56,28 @@ def labelled(table: Table) -> tuple[Table, tuple[str, ...]]:
 
 
 def row_groups(table: Table) -> Int[np.ndarray, " n"]:
-    """A number for every row, the same for rows with the same inputs; too few are refused."""
-    codes = [_codes(column) for column in table.columns]
-    groups = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
+    """A number for every row, the same for rows with the same inputs; too few are refused.
+
+    Columns that number the rows would make every row another one.  Rows are compared without them
+    where rows agree in all other columns more often than independent columns would let them.
+    """
+    if all(column.missing.all() for column in table.columns):
+        raise InputError("columns must have values, got only empty cells beside the label")
+    columns = [c for c in table.columns if c.numeric or not names_rows(c)] or list(table.columns)
+    codes = {column.name: _codes(column) for column in columns}
+    # A column of the first kind may well be an input, so that agreement must be beyond chance.
+    for numbers, sure in ((_may_number, False), (_numbers, True)):
+        some = [codes[column.name] for column in columns if not numbers(column)]
+        if not 0 < len(some) < len(columns):
+            continue
+        groups = _groups(some)
+        agree, chance = _pairs(groups), _chance(some)
+        distinct = int(groups.max()) + 1
+        many = len(table) - distinct >= len(table) / 20
+        beyond = agree > 2.0 * chance if sure else many and chance < 1.0
+        if beyond and distinct >= LEAST_ROWS:
+            return groups
+    groups = _groups(list(codes.values()))
     distinct = int(groups.max()) + 1
     if distinct < LEAST_ROWS:
         raise InputError(
@@ -65,6 +85,74 @@ def row_groups(table: Table) -> Int[np.ndarray, " n"]:
             f"out, got {distinct}"
         )
     return groups
+
+
+@dataclass(frozen=True)
+class RowNumber:
+    """A column that looks like a row number.
+
+    parts -> rows that agree in all other columns differ in it; it was left out, since a fit would
+    take these copies for rows of their own.
+    """
+
+    column: str
+    parts: bool
+
+    @property
+    def sentence(self) -> str:
+        seems = f"Column {self.column!r} looks like a row number and should be dropped"
+        if self.parts:
+            return f"{seems}: rows that are equal without it differ in it. It was left out."
+        return f"{seems} (--drop), unless it is known of new rows and means something there."
+
+
+def row_numbers(table: Table, groups: Int[np.ndarray, " n"]) -> tuple[RowNumber, ...]:
+    """Columns that look like row numbers: they count, or they alone part equal rows."""
+    suspects = [column for column in table.columns if _may_number(column)]
+    count = int(groups.max())
+    parting = {c.name: int(_groups([groups, _codes(c)]).max()) > count for c in suspects}
+    return tuple(
+        RowNumber(column.name, parting[column.name])
+        for column in suspects
+        if parting[column.name] or _numbers(column)
+    )
+
+
+def _numbers(column: Column) -> bool:
+    """Whether a column has whole numbers with few gaps between them, another one in every row."""
+    return _different(column) and float(np.ptp(column.values)) < 2.0 * len(column.values)
+
+
+def _may_number(column: Column) -> bool:
+    """Whether a column may number rows: whole numbers, another one in every row, or sorted ones."""
+    if not column.numeric or column.missing.any():
+        return False
+    steps = np.diff(column.values)
+    ordered = bool(np.all(steps >= 0) or np.all(steps <= 0))
+    return _different(column) or (ordered and 2 * column.distinct > len(column.values))
+
+
+def _different(column: Column) -> bool:
+    """Whether a column has another whole number in every row."""
+    if not column.numeric or column.missing.any() or np.any(column.values % 1.0 != 0.0):
+        return False
+    return column.distinct == len(column.values)
+
+
+def _groups(codes: list[np.ndarray]) -> Int[np.ndarray, " n"]:
+    return np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
+
+
+def _pairs(codes: Int[np.ndarray, " n"]) -> float:
+    """Number of pairs of rows that have the same code."""
+    counts = np.bincount(codes).astype(float)
+    return float(np.sum(counts * (counts - 1.0)) / 2.0)
+
+
+def _chance(codes: list[np.ndarray]) -> float:
+    """Pairs of rows that would agree in all columns if these were independent."""
+    every = len(codes[0]) * (len(codes[0]) - 1) / 2.0
+    return every * float(np.prod([_pairs(each) / every for each in codes]))
 
 
 def _codes(column: Column) -> Int[np.ndarray, " n"]:
@@ -151,4 +239,4 @@ def _alone(
         predicted = tree.fit(x[train], labels.scores[train]).predict(x[test])
         losses[test] = labels.losses(predicted.reshape(len(test), -1), test)
         totals[test] = labels.totals(train, test)
-    return explained(losses, totals, groups)
+    return explained(losses, totals, groups, Folds(2))

@@ -104,9 +104,15 @@ def _useless(column: Column) -> str | None:
         return "all of its cells are empty"
     if distinct == 1 and present == len(column.values):
         return "all of its cells are the same"
-    if not column.numeric and distinct > max(MOST_CATEGORIES, present // 2):
+    if names_rows(column):
         return f"its {distinct:,} different words name single rows"
     return None
+
+
+def names_rows(column: Column) -> bool:
+    """Whether a column has so many different words that they name single rows."""
+    present = int(np.sum(~column.missing))
+    return not column.numeric and column.distinct > max(MOST_CATEGORIES, present // 2)
 
 
 def _gaps(columns: Sequence[Column]) -> list[str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from jaxtyping import Int
+from sklearn.base import clone
 
-from giantstep.reports.interval import Interval, gained
+from giantstep.reports.interval import Folds, Interval, gained
 from giantstep.reports.models import BY_NAME, GIANT_STEPS, MODELS
 from giantstep.reports.resamples import HeldOut
 
@@ -18,6 +21,11 @@ class Compared:
     name: str
     score: Interval
     gain: Interval | None
+
+    @property
+    def explains(self) -> str:
+        """Its score in words."""
+        return "0 %, it predicts the mean" if self.score.nothing else self.score.percent
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class Left:
             )
         return (
             "Nothing is left that trees could see at this number of rows: they predict "
-            f"{self.share.percent} of the label from the residuals."
+            f"{self.share.percent} of the label from the residuals. Below zero they fit noise."
         )
 
 
@@ -75,11 +83,13 @@ def what_is_better(peer: Compared) -> str:
     return BY_NAME[peer.name].better
 
 
-def residual_test(held: HeldOut, seed: int = 1) -> Left:
-    """Boosting of the residuals, in folds of its own: what it explains of those held out.
+def residual_trees(
+    held: HeldOut, seed: int = 1, parts: int = 3
+) -> tuple[Int[np.ndarray, " n"], Any, list[list[Any]]]:
+    """Trees that are fitted to residuals of held-out rows, for each part of the rows without it.
 
-    Residuals are those of rows that the fit has not seen.  Trees are small and few, so that they
-    see a weak signal before they learn noise.
+    The part of every row, the preprocessing, and the trees of each part and output.  They are small
+    and few, so that they see a weak signal before they learn noise.
     """
     from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -87,17 +97,28 @@ def residual_test(held: HeldOut, seed: int = 1) -> Left:
     residual = problem.labels.scores - held.predictions()
     front = problem.prepared.front()
     x = front.fit_transform(problem.prepared.rows)
-    side = (
-        np.random.default_rng(seed).permutation(int(problem.groups.max()) + 1)[problem.groups] % 3
+    order = np.random.default_rng(seed).permutation(int(problem.groups.max()) + 1)
+    part_of = order[problem.groups] % parts
+    trees = HistGradientBoostingRegressor(
+        max_iter=50, learning_rate=0.05, max_leaf_nodes=8, random_state=0
     )
-    predicted = np.zeros_like(residual)
     # Of many classes the first ones suffice: shares sum to one.
-    for output in range(min(residual.shape[1], 3)):
-        for part in range(3):
-            trees = HistGradientBoostingRegressor(
-                max_iter=50, learning_rate=0.05, max_leaf_nodes=8, random_state=0
-            )
-            trees.fit(x[side != part], residual[side != part, output])
-            predicted[side == part, output] = trees.predict(x[side == part])
-    before, after = (np.sum(e**2, axis=1) for e in (residual, residual - predicted))
-    return Left(gained(after, before, held.totals, problem.groups))
+    outputs = range(min(residual.shape[1], 3))
+    fitted = [
+        [clone(trees).fit(x[part_of != part], residual[part_of != part, k]) for k in outputs]
+        for part in range(parts)
+    ]
+    return part_of, front, fitted
+
+
+def residual_test(held: HeldOut) -> Left:
+    """What boosting explains of the residuals of rows that neither the fit nor it has seen."""
+    problem = held.problem
+    part_of, front, fitted = residual_trees(held)
+    residual = problem.labels.scores - held.predictions()
+    x, after = front.transform(problem.prepared.rows), residual.copy()
+    for part, trees in enumerate(fitted):
+        for k, each in enumerate(trees):
+            after[part_of == part, k] -= each.predict(x[part_of == part])
+    losses, others = (np.sum(e**2, axis=1) for e in (after, residual))
+    return Left(gained(losses, others, held.totals, problem.groups, Folds(len(fitted))))

@@ -2,7 +2,8 @@
 
 The error of a fit on m rows is taken for floor + A m^(-b).  For every b of a list floor and A
 follow by least squares; the predictions are averaged with weights exp(-chi^2/2), and their error
-has the spread over b in it.
+has the spread over b in it.  What is predicted is the score of one fit, and fits on other rows of
+the same kind differ: their variance is added, as the folds show it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import nnls
 
-from giantstep.reports.interval import Interval, explained, interval
+from giantstep.reports.interval import Interval, interval
 from giantstep.reports.models import GIANT_STEPS
 from giantstep.reports.resamples import HeldOut
 
 POWERS = (0.5, 0.75, 1.0, 1.5, 2.0)
 """Exponents b: 1 is that of a smooth fit, 1/2 that of a rough one, 2 that of a late onset."""
 
-AHEAD = (1.25, 2.0, 5.0)
-"""Multiples of the rows of the largest fit for which the score is extrapolated."""
+AHEAD = (1.0, 2.0, 5.0)
+"""Multiples of the rows of the table for which the score is extrapolated."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,18 @@ def learning_curve(held: HeldOut) -> LearningCurve:
     sizes = [
         float(np.mean([len(problem.train(f, s)) for f in range(problem.folds)])) for s in shares
     ]
-    totals, groups = held.totals, problem.groups
-    losses = np.array([held.losses(GIANT_STEPS, share) for share in shares])
     points = [
-        Point(round(size), explained(loss, totals, groups), measured=True)
-        for size, loss in zip(sizes, losses, strict=True)
+        Point(round(size), held.score(GIANT_STEPS, share), measured=True)
+        for size, share in zip(sizes, shares, strict=True)
     ]
     if len(points) > 1:
-        mean, covariance = _by_fold(losses, totals, problem.fold_of)
+        losses = np.array([held.losses(GIANT_STEPS, share) for share in shares])
+        errors = np.array([point.score.error for point in points])
+        mean, covariance = _by_fold(losses, held.totals, problem.fold_of, errors)
         rows = len(problem.groups)
-        for multiple in (1.0, *AHEAD[1:]):
-            score = extrapolated(sizes, mean, covariance, multiple * rows)
+        single = one_fit(losses[-1], held.totals, problem.fold_of)
+        for multiple in AHEAD:
+            score = extrapolated(sizes, mean, covariance, multiple * rows, single)
             points.append(Point(round(multiple * rows), score, measured=False))
     return LearningCurve(tuple(points))
 
@@ -78,11 +80,12 @@ def _by_fold(
     losses: Float[np.ndarray, "s n"],
     totals: Float[np.ndarray, " n"],
     fold_of: np.ndarray,
+    errors: Float[np.ndarray, " s"],
 ) -> tuple[Float[np.ndarray, " s"], Float[np.ndarray, "s s"]]:
     """Mean errors as shares of the variance, and their covariance.
 
-    The covariance has two parts: that of the rows that are predicted, and that of the rows that are
-    fitted, which is seen in how scores differ between folds beyond the former.
+    Rows give the correlation of sizes.  The variances are those of the scores' ``errors``, or what
+    is seen in how scores differ between folds, if that is more: folds are fitted on other rows.
     """
     total = float(totals.sum())
     mean = losses.sum(axis=1) / total
@@ -92,9 +95,27 @@ def _by_fold(
     # Deviations of folds: sums of the same rows, so that their spread holds both parts.
     sums = np.array([centred[:, fold_of == f].sum(axis=1) for f in range(folds)]).T
     of_folds = sums @ sums.T / total**2 * folds / max(folds - 1, 1)
-    larger = np.maximum(np.diag(of_rows), np.diag(of_folds)) / np.maximum(np.diag(of_rows), 1e-300)
+    larger = np.maximum(errors**2, np.diag(of_folds)) / np.maximum(np.diag(of_rows), 1e-300)
     scale = np.sqrt(larger)
     return mean, of_rows * np.outer(scale, scale)
+
+
+def one_fit(
+    losses: Float[np.ndarray, " n"], totals: Float[np.ndarray, " n"], fold_of: np.ndarray
+) -> float:
+    """Variance of the score from fit to fit, beyond what the rows of a fold scatter it by.
+
+    Even a constant that is fitted on n rows has a score of -1/n, give or take sqrt(2)/n.
+    """
+    folds = int(fold_of.max()) + 1
+    parts = [(losses[fold_of == f], totals[fold_of == f]) for f in range(folds)]
+    scores = np.array([loss.sum() / total.sum() for loss, total in parts])
+    of_rows = [
+        np.sum((loss - score * total) ** 2) / total.sum() ** 2
+        for (loss, total), score in zip(parts, scores, strict=True)
+    ]
+    beyond = float(np.var(scores, ddof=1) - np.mean(of_rows)) if folds > 1 else 0.0
+    return max(beyond, 0.0) + 3.0 / len(losses) ** 2
 
 
 def extrapolated(
@@ -102,8 +123,13 @@ def extrapolated(
     mean: Float[np.ndarray, " s"],
     covariance: Float[np.ndarray, "s s"],
     rows: float,
+    single: float = 0.0,
 ) -> Interval:
-    """The score at so many rows, averaged over the exponents."""
+    """The score of one fit on so many rows, averaged over the exponents.
+
+    ``single`` -> the variance from fit to fit.  Floor and gain are at least 0; their error is that
+    without this bound, since a bound that is reached says little of how far the truth is from it.
+    """
     s = len(sizes)
     # A ridge of a hundredth keeps points that almost agree from counting without end.
     inverse = np.linalg.inv(
@@ -116,13 +142,11 @@ def extrapolated(
         at = np.array([1.0, (rows / sizes[-1]) ** -power])
         # Neither the floor nor what rows still bring is negative.
         found, distance = nnls(root @ design, root @ mean)
-        free = found > 0
-        gram = design[:, free].T @ inverse @ design[:, free]
         values.append(float(at @ found))
-        variances.append(float(at[free] @ np.linalg.solve(gram, at[free])) if free.any() else 0.0)
+        variances.append(float(at @ np.linalg.solve(design.T @ inverse @ design, at)))
         costs.append(distance**2)
     weights = np.exp(-0.5 * (np.array(costs) - min(costs)))
     weights /= weights.sum()
     centre = float(weights @ values)
-    variance = float(weights @ (np.array(variances) + (np.array(values) - centre) ** 2))
+    variance = single + float(weights @ (np.array(variances) + (np.array(values) - centre) ** 2))
     return interval(1.0 - centre, math.sqrt(variance), most=1.0)

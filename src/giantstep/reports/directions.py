@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.optimize import linear_sum_assignment
 
 from giantstep.estimator.words import column_weights
 from giantstep.reports.interval import Interval, interval, jackknife
@@ -42,7 +43,9 @@ class Direction:
 
     loss -> what the error of held-out rows grows by without it, as a share of the variance; level
     -> what the p-value must stay below for it to be certain; stability -> for every resample the
-    squared correlation of its coordinate with the nearest one of the resample's span.
+    squared correlation of its coordinate with the nearest one of the resample's span; alone -> with
+    the nearest of the resample's directions themselves, which is less where directions of about the
+    same strength turn in their plane.
     """
 
     certain: bool
@@ -51,6 +54,7 @@ class Direction:
     level: float
     weights: tuple[Weight, ...]
     stability: tuple[float, ...]
+    alone: tuple[float, ...]
     curve: Curve
     coordinate: Float[np.ndarray, " n"]
 
@@ -58,6 +62,14 @@ class Direction:
     def steady(self) -> float:
         """Mean squared correlation over resamples; NaN without any."""
         return float(np.mean(self.stability)) if self.stability else float("nan")
+
+    @property
+    def turns(self) -> bool:
+        """Whether the span comes back over resamples, but not this direction in it."""
+        if not self.alone:
+            return False
+        # The jackknife's variance of the angle in the span: .05 is a standard error of 13 degrees.
+        return (len(self.alone) - 1) * (self.steady - float(np.mean(self.alone))) > 0.05
 
     def as_dict(self) -> dict[str, Any]:
         """Without the rows' coordinates."""
@@ -71,13 +83,15 @@ class Resampled:
     """A fit without one fold, seen from a direction of the fit on all rows.
 
     towards -> coefficients that make of the resample's coordinates the nearest one to that of the
-    direction; agreement -> their squared correlation.
+    direction; agreement -> their squared correlation; alone -> that of the resample's own direction
+    that is matched with it, whose weights these are.
     """
 
     model: Any
     u: Float[np.ndarray, "n k"]
     towards: Float[np.ndarray, " k"]
     agreement: float
+    alone: float
     weights: Float[np.ndarray, " d"]
 
     def along(self, mean: float) -> Float[np.ndarray, " n"]:
@@ -92,12 +106,15 @@ def directions(held: HeldOut, pipeline: Any) -> tuple[Direction, ...]:
         return ()
     names = problem.prepared.encoded_names(pipeline[0])
     u = _coordinates(pipeline, problem)
-    spans = {f: (p, _coordinates(p, problem)) for f, p in held.pipelines.items() if p[-1].n_fitted_}
-    listed = []
-    for j in range(model.n_fitted_):
-        seen = {f: _resampled(p, v, u[:, j], problem, names) for f, (p, v) in spans.items()}
-        listed.append(_direction(problem, model, u, j, names, seen))
-    return tuple(listed)
+    seen = {
+        fold: _resampled(resample, u, problem, names)
+        for fold, resample in held.pipelines.items()
+        if resample[-1].n_fitted_
+    }
+    return tuple(
+        _direction(problem, model, u, j, names, {fold: each[j] for fold, each in seen.items()})
+        for j in range(model.n_fitted_)
+    )
 
 
 def _coordinates(pipeline: Any, problem: Problem) -> Float[np.ndarray, "n k"]:
@@ -108,31 +125,48 @@ def _coordinates(pipeline: Any, problem: Problem) -> Float[np.ndarray, "n k"]:
 
 
 def _resampled(
-    pipeline: Any,
-    u: Float[np.ndarray, "n k"],
-    goal: Float[np.ndarray, " n"],
-    problem: Problem,
-    names: Sequence[str],
-) -> Resampled:
-    """How a resample sees a coordinate: the nearest one in its span."""
-    centred = u - u.mean(axis=0)
-    towards = np.linalg.lstsq(centred, goal - goal.mean(), rcond=None)[0]
-    nearest = centred @ towards
-    agreement = float(np.var(nearest) / max(np.var(goal), 1e-300))
-    model = pipeline[-1]
-    place = {name: i for i, name in enumerate(names)}
+    pipeline: Any, goals: Float[np.ndarray, "n k"], problem: Problem, names: Sequence[str]
+) -> list[Resampled]:
+    """How a resample sees the directions of the fit on all rows, one record each."""
+    u, model = _coordinates(pipeline, problem), pipeline[-1]
+    centred, centred_goals = u - u.mean(axis=0), goals - goals.mean(axis=0)
+    towards = np.linalg.lstsq(centred, centred_goals, rcond=None)[0]
+    nearest = np.var(centred @ towards, axis=0) / np.maximum(np.var(goals, axis=0), 1e-300)
+    sizes = np.outer(np.linalg.norm(centred, axis=0), np.linalg.norm(centred_goals, axis=0))
+    cosines = centred.T @ centred_goals / np.maximum(sizes, 1e-300)
+    ours, theirs = linear_sum_assignment(-(cosines.T**2))
+    matched = dict(zip(ours.tolist(), theirs.tolist(), strict=True))
+    weights = _named_weights(pipeline, problem, names)
+    listed = []
+    for j in range(goals.shape[1]):
+        # A resample with fewer directions has none that is matched: its nearest one stands in.
+        i = matched.get(j)
+        own = towards[:, j] if i is None else np.sign(cosines[i, j]) * np.eye(u.shape[1])[i]
+        vector = own @ weights
+        listed.append(
+            Resampled(
+                model,
+                u,
+                towards[:, j],
+                agreement=min(float(nearest[j]), 1.0),
+                alone=0.0 if i is None else float(cosines[i, j] ** 2),
+                weights=vector / max(float(np.linalg.norm(vector)), 1e-300),
+            )
+        )
+    return listed
+
+
+def _named_weights(
+    pipeline: Any, problem: Problem, names: Sequence[str]
+) -> Float[np.ndarray, "k d"]:
+    """Weights of standardised columns in the directions of a resample, columns in a given order."""
+    model, place = pipeline[-1], {name: i for i, name in enumerate(names)}
     lengths = column_weights(model) * _lengths(model)[:, None]
-    weights = np.zeros(len(names))
+    weights = np.zeros((len(lengths), len(names)))
     for i, name in enumerate(problem.prepared.encoded_names(pipeline[0])):
         if name in place:
-            weights[place[name]] = towards @ lengths[:, i]
-    return Resampled(
-        model,
-        u,
-        towards,
-        min(agreement, 1.0),
-        weights / max(float(np.linalg.norm(weights)), 1e-300),
-    )
+            weights[:, place[name]] = lengths[:, i]
+    return weights
 
 
 def _lengths(model: Any) -> Float[np.ndarray, " k"]:
@@ -161,6 +195,7 @@ def _direction(
         level=float(test.level),
         weights=_weights(column_weights(model)[j], names, list(seen.values())),
         stability=tuple(resampled.agreement for resampled in seen.values()),
+        alone=tuple(resampled.alone for resampled in seen.values()),
         curve=_curve(problem, model, u, j, list(seen.values())),
         coordinate=coordinate,
     )

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import csv
+import re
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from giantstep.errors import InputError, shown
 from giantstep.problem.files import check_file
-from giantstep.problem.table_text import cells_of, is_number, separator_of
-from giantstep.reports.table import Table, make_column, make_table
+from giantstep.problem.table_text import DECIMAL_COMMA, cells_of, is_number, separator_of
+from giantstep.reports.table import GAPS, Table, make_column, make_table
+
+UNREADABLE = (OSError, ValueError, EOFError, KeyError, MemoryError, csv.Error)
+"""What reading a file may end in."""
+
+_DIGITS = re.compile(r"\s*[+-]?\d[\d.,]*([eE][+-]?\d+)?\s*")
 
 
 def read_table(path: Path, label: str, drop: Sequence[str] = ()) -> Table:
@@ -20,7 +29,7 @@ def read_table(path: Path, label: str, drop: Sequence[str] = ()) -> Table:
     read = READERS.get(path.suffix.lower(), _text)
     try:
         named = read(path)
-    except (OSError, ValueError, EOFError, KeyError, MemoryError, csv.Error) as error:
+    except UNREADABLE as error:
         raise InputError(f"file cannot be read, got {str(path)!r}: {error}") from None
     names = [name for name, _ in named]
     for name in drop:
@@ -34,20 +43,42 @@ Named = list[tuple[str, np.ndarray]]
 
 def _text(path: Path) -> Named:
     """Cells parted by commas, semicolons or tabs, below a line of names."""
-    lines = cells_of(str(path), separator_of(str(path)))
-    _, names = next(lines, (1, []))
-    if all(is_number(name) for name in names):
+    try:
+        separator = separator_of(str(path))
+        lines = list(cells_of(str(path), separator))
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError("it is not a text file in UTF-8") from None
+    _, names = lines[0] if lines else (1, [])
+    if all(is_number(name) or DECIMAL_COMMA.fullmatch(name) for name in names):
         raise ValueError("its first line must be the names of the columns")
     rows = []
-    for number, cells in lines:
+    for number, cells in lines[1:]:
         if len(cells) != len(names):
             raise ValueError(f"line {number} has {len(cells)} cells, the first line {len(names)}")
         rows.append(cells)
     names = [name.strip() for name in names]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    named = [(name, _cells(cells)) for name, cells in zip(names, columns, strict=True)]
+    named = [
+        (name, _cells(_with_points(name, cells, separator)))
+        for name, cells in zip(names, columns, strict=True)
+    ]
     # A first column without a name is the index that pandas writes.
     return named[1:] if names[0] in ("", "Unnamed: 0") and len(names) > 1 else named
+
+
+def _with_points(name: str, cells: Sequence[str], separator: str) -> Sequence[str]:
+    """Decimal commas of a column made into points: with semicolons, if all of its cells fit."""
+    present = [cell for cell in cells if cell.strip().lower() not in GAPS]
+    commas = [cell for cell in present if DECIMAL_COMMA.fullmatch(cell)]
+    if not commas or not all(_DIGITS.fullmatch(cell) for cell in present):
+        return cells
+    others = [cell for cell in present if "." in cell or cell.count(",") > 1]
+    if separator == ";" and not others:
+        return [cell.replace(",", ".") for cell in cells]
+    raise ValueError(
+        f"column {name!r} has decimal commas, such as {shown(commas[0])}; they are read only "
+        f"between semicolons{f' and without {shown(others[0])} in that column' if others else ''}"
+    )
 
 
 def _cells(cells: Sequence[str]) -> np.ndarray:
@@ -57,19 +88,26 @@ def _cells(cells: Sequence[str]) -> np.ndarray:
 
 
 def _parquet(path: Path) -> Named:
-    try:
-        import pandas
+    if find_spec("pandas") is None or find_spec("pyarrow") is None:
+        raise ValueError("Parquet needs pandas and pyarrow (pip install pandas pyarrow)")
+    import pandas
 
+    try:
         frame = pandas.read_parquet(path)
-    except ImportError as error:
-        raise ValueError(f"Parquet needs pandas and pyarrow ({error})") from None
+    except (OSError, ValueError):
+        raise ValueError("it is not a Parquet file") from None
     return [(str(name), frame[name]) for name in frame.columns]
 
 
 def _archive(path: Path) -> Named:
     """Arrays by name: X and y, or a column each."""
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is not an npz archive")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: _array(archive, name) for name in archive.files}
+    except (zipfile.BadZipFile, zlib.error):
+        raise ValueError("it is a damaged npz archive") from None
     named: Named = []
     for name, array in arrays.items():
         if array.ndim == 1:
@@ -86,6 +124,16 @@ def _archive(path: Path) -> Named:
         lengths = ", ".join(f"{name}: {len(array)}" for name, array in arrays.items())
         raise ValueError(f"its arrays must have as many rows ({lengths})")
     return named
+
+
+def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
+    try:
+        array = archive[name]
+    except ValueError:
+        raise ValueError(f"{name!r} is an array of Python objects, which are not read") from None
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{name!r} is not an array")
+    return array
 
 
 READERS: dict[str, Callable[[Path], Named]] = {

@@ -88,25 +88,23 @@ def hardness(
 ) -> Hardness | None:
     """None where no direction was fitted, or no coefficient is beyond its error."""
     model, problem = pipeline[-1], held.problem
-    target = _target(model)
+    target = target_of(model)
     if target is None:
         return None
-    refits = [t for t in map(_target, (p[-1] for p in held.pipelines.values())) if t is not None]
-    analyses = [analyze(each, label_degree=2) for each in refits]
+    refits = [(p[-1], target_of(p[-1])) for p in held.pipelines.values()]
+    analyses = [analyze(each, label_degree=2) for _, each in refits if each is not None]
     here = analyze(target)
     rows, c = len(problem.groups), model._inputs.to_white.shape[1]
     residual = min(max(1.0 - score.value, 0.0), 1.0)
-    needed = [_needed(p[-1]) for p in held.pipelines.values()]
-    now = _needed(model)
-    first = residual * max(noise_edge(2, c, model.level) ** 2 - c, 0.0) / share
+    now, *needed = [_needed(*each) for each in ((model, target), *refits)]
     return Hardness(
         function=target.name,
         leap=_agreed(here.leap_index, [a.leap_index for a in analyses]),
         generative=_agreed(here.generative_exponent, [a.generative_exponent for a in analyses]),
         staircase=tuple(here.fresh.dimensions),
         needed=(now, min([now, *needed]), max([now, *needed])),
-        next_rows=(first, SECOND * residual * c / share),
-        steps=_steps(target, c, rows, score, held.problem.plan.runs, neurons),
+        next_rows=next_rows(residual, c, model.level, share),
+        steps=giant_steps(target, c, rows, score, held.problem.plan.runs, neurons),
         neurons=neurons,
         rows=rows,
         # The coordinates of the fitted function are the directions.
@@ -114,18 +112,45 @@ def hardness(
     )
 
 
+def next_rows(residual: float, c: int, level: float, share: float) -> tuple[float, float]:
+    """Rows that show a direction which explains a share linearly, and one that does quadratically.
+
+    Fewer rows than coordinates span no more than themselves, so that no formula goes below.
+    """
+    first = residual * max(noise_edge(2, c, level) ** 2 - c, 0.0) / share
+    return max(first, float(c)), max(SECOND * residual * c / share, float(c))
+
+
 def _short(function: str, digits: int = 2) -> str:
     """The function with its decimal numbers rounded."""
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.{digits}g}", function)
 
 
+TERM = r"(?:\d+\.?\d*\*)?x\d"
+"""A direction of a sum, with its coefficient if it has one."""
+
+
 def _named(text: str) -> str:
-    """A sentence about x1, x2, ... as one about directions."""
+    """A sentence about x1, x2, ... as one about directions; of sums the terms that matter."""
+    text = re.sub(rf"-?{TERM}(?: [+-] {TERM})+", lambda found: _leading(found[0]), text)
     named = re.sub(r"\bx(\d)\b", r"direction \1", text)
     return named[0].upper() + named[1:]
 
 
-def _target(model: Any) -> Target | None:
+def _leading(terms: str, least: float = 0.05) -> str:
+    """A sum of directions up to its sign, without coefficients that a refit would change."""
+    parts = re.findall(r"([+-]?) ?(?:(\d+\.?\d*)\*)?(x\d)", terms)
+    signed = [(-1.0 if sign == "-" else 1.0, float(size or 1.0), x) for sign, size, x in parts]
+    kept = [part for part in signed if part[1] >= least]
+    first = kept[0][0]
+    texts = [f"{size:.2g}*{x}" if size != 1.0 else x for _, size, x in kept]
+    return texts[0] + "".join(
+        f" {'+' if sign == first else '-'} {text}"
+        for (sign, _, _), text in zip(kept[1:], texts[1:], strict=True)
+    )
+
+
+def target_of(model: Any) -> Target | None:
     """The fitted function of the output that varies most on the directions."""
     if model.n_fitted_ == 0:
         return None
@@ -141,14 +166,11 @@ def _agreed(value: int | None, others: Sequence[int | None]) -> Agreed:
     return Agreed(value, Counter(others)[value], len(others))
 
 
-def _needed(model: Any) -> float:
-    try:
-        return float(model.needed_samples()) if model.n_fitted_ else math.inf
-    except InputError:
-        return math.inf
+def _needed(model: Any, target: Target | None) -> float:
+    return math.inf if target is None else float(model.needed_samples(target))
 
 
-def _steps(
+def giant_steps(
     target: Target, c: int, rows: int, score: Interval, runs: int, neurons: int, steps: int = 3
 ) -> tuple[Interval, ...]:
     """Simulated giant steps of a small network on this function with as many Gaussian rows.

@@ -1,4 +1,17 @@
-"""Numbers with their uncertainty: every number of a report is one of these."""
+"""Numbers with their uncertainty: every number of a report is one of these.
+
+A score of cross-validation is a mean over rows, but not one of independent terms: row i is
+predicted by a fit that has seen row j, and row j by one that has seen row i.  To second order its
+deviation is sum_i a(i) + sum over ordered pairs b(i, j), where b(i, j) is what training row j does
+to the loss of row i by its noise.  For least squares b(i, j) = b(j, i).  So the sum over pairs has
+twice the variance that independent terms would have:
+
+    variance = (variance of the losses + variance of their part of pairs) / rows.
+
+A fit on a share s of the training rows has 1/s times the second part, and the same noise in it: its
+losses differ by a part of variance 1/s - 1 times that of the pairs.  Where no such fits are known,
+and at most, the second part is folds/(folds - 1) times the first, as of Nadeau and Bengio (2003).
+"""
 
 from __future__ import annotations
 
@@ -29,9 +42,24 @@ class Interval:
         return f"{value} ({low} to {high})"
 
     @property
+    def plain(self) -> str:
+        """As a number: 0.63 (0.58 to 0.67)."""
+        return f"{rounded(self.value)} ({rounded(self.low)} to {rounded(self.high)})"
+
+    @property
+    def nothing(self) -> bool:
+        """Whether it is zero, and known to be, as of a model that predicts the mean."""
+        return self.percent == "0 % (0 % to 0 %)"
+
+    @property
     def above_zero(self) -> bool:
         """Whether all of the interval is positive."""
         return self.low > 0.0
+
+
+def rounded(number: float, sign: str = "") -> str:
+    """A number with two digits behind the point; zero has no minus."""
+    return f"{round(number, 2) + 0.0:{sign}.2f}"
 
 
 def _percent(share: float) -> str:
@@ -53,19 +81,42 @@ def interval(
     return Interval(float(value), float(error), float(value - reach), high)
 
 
+@dataclass(frozen=True)
+class Folds:
+    """How losses of held-out rows hang together, because all rows train each other's fits.
+
+    folds -> number of them; change -> losses by fits on a ``share`` of the training rows less those
+    by fits on all of them; None where there are no such fits.
+    """
+
+    folds: int
+    change: Float[np.ndarray, " n"] | None = None
+    share: float = 0.5
+
+    def error(self, values: Float[np.ndarray, " n"], groups: Int[np.ndarray, " n"]) -> float:
+        """Standard error of a sum of losses."""
+        alone = _clustered(values, groups) ** 2
+        pairs = alone * self.folds / (self.folds - 1)
+        if self.change is not None:
+            pairs = min(_clustered(self.change, groups) ** 2 / (1.0 / self.share - 1.0), pairs)
+        return math.sqrt(alone + pairs)
+
+
 def explained(
     losses: Float[np.ndarray, " n"],
     totals: Float[np.ndarray, " n"],
     groups: Int[np.ndarray, " n"],
+    folds: Folds | None = None,
 ) -> Interval:
     """1 - sum of losses/sum of totals, with the standard error of a ratio of means.
 
     losses -> squared errors of rows that were left out; totals -> those of the mean label; groups
-    -> rows with the same inputs count as one draw.
+    -> rows with the same inputs count as one draw; folds -> None where rows
+    have trained no fit.
     """
     total = max(float(totals.sum()), 1e-300)
     ratio = float(losses.sum()) / total
-    return interval(1.0 - ratio, _clustered(losses - ratio * totals, groups) / total, most=1.0)
+    return interval(1.0 - ratio, _error(losses - ratio * totals, groups, folds) / total, most=1.0)
 
 
 def gained(
@@ -73,12 +124,19 @@ def gained(
     others: Float[np.ndarray, " n"],
     totals: Float[np.ndarray, " n"],
     groups: Int[np.ndarray, " n"],
+    folds: Folds | None = None,
 ) -> Interval:
     """What the ``others`` lose more than these, as a share of the totals, row by row in pairs."""
     total = max(float(totals.sum()), 1e-300)
     differences = others - losses
     value = float(differences.sum()) / total
-    return interval(value, _clustered(differences - value * totals, groups) / total)
+    return interval(value, _error(differences - value * totals, groups, folds) / total)
+
+
+def _error(
+    values: Float[np.ndarray, " n"], groups: Int[np.ndarray, " n"], folds: Folds | None
+) -> float:
+    return _clustered(values, groups) if folds is None else folds.error(values, groups)
 
 
 def _clustered(values: Float[np.ndarray, " n"], groups: Int[np.ndarray, " n"]) -> float:

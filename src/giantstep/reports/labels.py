@@ -57,7 +57,7 @@ def make_labels(column: Column, task: str = "auto") -> Labels:
         raise InputError(f"task must be one of {', '.join(TASKS)}, got {shown(task)}")
     values, distinct = column.values, column.distinct
     if distinct < 2:
-        only = values[0] if len(values) else "nothing"
+        only = values.tolist()[0] if len(values) else "nothing"
         raise InputError(f"label {column.name!r} must vary, got {shown(only)} in every row")
     if task == "numbers" and not column.numeric:
         raise InputError(f"label {column.name!r} must be numbers, got {shown(values[0])}")

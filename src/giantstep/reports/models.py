@@ -20,30 +20,31 @@ from giantstep.estimator.classifier import GiantStepClassifier
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.reports.columns import Prepared
 from giantstep.reports.labels import Labels
+from giantstep.reports.plan import FULL, Plan
 
 
 @dataclass(frozen=True)
 class Model:
     """A way to predict the label.
 
-    regressor, classifier -> make an estimator for columns that are numbers; classifier None: class
-    scores are regressed, and clipped to probabilities.  most_rows -> rows it is fitted on at most,
-    of a plan; better -> what is said of a table on which it predicts best.
+    regressor, classifier -> make an estimator for columns that are numbers, by a plan; classifier
+    None: class scores are regressed, and clipped to probabilities.  better -> what is said of a
+    table on which it predicts best; limited -> fitted on so many rows at most as a plan has it.
     """
 
     name: str
-    regressor: Callable[[], Any]
-    classifier: Callable[[], Any] | None
+    regressor: Callable[[Plan], Any]
+    classifier: Callable[[Plan], Any] | None
     better: str = ""
     limited: bool = False
 
 
-def _ridge() -> Any:
+def _ridge(plan: Plan) -> Any:
     # Penalties from far below to far above the number of rows of a table.
     return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 5, 15)))
 
 
-def _logistic() -> Any:
+def _logistic(plan: Plan) -> Any:
     logistic = LogisticRegressionCV(
         Cs=(1e-3, 1e-2, 1e-1, 1.0, 10.0),
         cv=3,
@@ -55,7 +56,7 @@ def _logistic() -> Any:
     return make_pipeline(StandardScaler(), logistic)
 
 
-def _kernel_ridge() -> Any:
+def _kernel_ridge(plan: Plan) -> Any:
     # StandardScaler gives d columns of variance one; widths are a few times their distance 2d.
     grid = {"kernelridge__alpha": [1e-2, 1e-1, 1.0], "kernelridge__gamma": [1e-3, 1e-2, 1e-1]}
     return GridSearchCV(make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")), grid, cv=3)
@@ -65,12 +66,16 @@ GIANT_STEPS, LINEAR, BOOSTING = "giant steps", "linear", "boosting"
 """Names of models that sentences single out."""
 
 MODELS = (
-    Model(GIANT_STEPS, GiantStepRegressor, GiantStepClassifier),
+    Model(
+        GIANT_STEPS,
+        lambda plan: GiantStepRegressor(recipe=plan.recipe),
+        lambda plan: GiantStepClassifier(recipe=plan.recipe),
+    ),
     Model(LINEAR, _ridge, _logistic, "A linear model is all that these rows show."),
     Model(
         BOOSTING,
-        lambda: HistGradientBoostingRegressor(random_state=0),
-        lambda: HistGradientBoostingClassifier(random_state=0),
+        lambda plan: HistGradientBoostingRegressor(random_state=0),
+        lambda plan: HistGradientBoostingClassifier(random_state=0),
         "Trees predict better: jumps, or interactions of single columns, are likely.",
     ),
     Model(
@@ -83,20 +88,35 @@ MODELS = (
 )
 """Models that are compared, giant steps first."""
 
+
+def which_models(classes: bool) -> str:
+    """What the other models are, for a reader who knows scikit-learn."""
+    linear = (
+        "logistic regression on standardised columns (LogisticRegressionCV, squared penalty)"
+        if classes
+        else "ridge regression on standardised columns (RidgeCV)"
+    )
+    return (
+        f"Linear is {linear}. Its penalty is chosen inside the rows that it is fitted on. Boosting "
+        "is scikit-learn's HistGradientBoosting with its own settings, kernel ridge has an RBF "
+        "kernel."
+    )
+
+
 BY_NAME = {model.name: model for model in MODELS}
 
 
 def fit_model(
-    name: str, prepared: Prepared, labels: Labels, train: np.ndarray, most: int | None = None
+    name: str, prepared: Prepared, labels: Labels, train: np.ndarray, plan: Plan = FULL
 ) -> Any:
-    """The pipeline of preprocessing and a model, fitted on some rows; kernels on ``most`` rows."""
+    """The pipeline of preprocessing and a model, fitted on some rows."""
     model = BY_NAME[name]
-    train = train[:most] if model.limited else train
+    train = train[: plan.kernel_rows] if model.limited else train
     if labels.classes and model.classifier is not None:
-        pipeline = make_pipeline(prepared.front(), model.classifier())
+        pipeline = make_pipeline(prepared.front(), model.classifier(plan))
         y = labels.given[train]
     else:
-        pipeline = make_pipeline(prepared.front(), model.regressor())
+        pipeline = make_pipeline(prepared.front(), model.regressor(plan))
         y = labels.scores[train] if labels.classes else labels.scores[train, 0]
     with warnings.catch_warnings():
         # Clipped labels, categories that a fold lacks and slow convergence are no news here.

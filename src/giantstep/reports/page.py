@@ -7,12 +7,14 @@ from html import escape
 
 from giantstep.reports.directions import Direction
 from giantstep.reports.hardness import Hardness
+from giantstep.reports.models import which_models
 from giantstep.reports.pictures import (
     curve_picture,
     label_picture,
     models_picture,
     plane_picture,
     shown_outputs,
+    shown_rows,
     weights_picture,
 )
 from giantstep.reports.record import Report
@@ -56,7 +58,8 @@ th, td { text-align: left; padding: 0.25rem 0.8rem 0.25rem 0; vertical-align: to
 code { font-size: 0.85em; } .badge { font-size: 0.8rem; border: 1px solid currentColor;
   border-radius: 1rem; padding: 0.1rem 0.6rem; vertical-align: middle; white-space: nowrap; }
 @media (max-width: 540px) { .strips { grid-template-columns: 42% 1fr; }
-  svg text { font-size: 19px; } body { font-size: 16px; } }
+  svg text { font-size: 19px; } body { font-size: 16px; }
+  .strips .point { r: 7px; } .strips .bar { stroke-width: 4; } }
 @media print { body { max-width: none; font-size: 11pt; } figure, tr { break-inside: avoid; } }
 """
 
@@ -89,25 +92,30 @@ def page(report: Report) -> str:
     )
 
 
+def _text(text: str) -> str:
+    """Text of the page: no line ends between a number and its unit or error."""
+    return escape(text).replace(" %", "&nbsp;%").replace("± ", "±&nbsp;")
+
+
 def _paragraph(text: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+    return f'<p class="{kind}">{_text(text)}</p>' if kind else f"<p>{_text(text)}</p>"
 
 
 def _figure(picture: str, caption: str) -> str:
-    return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f"<figure>{picture}<figcaption>{_text(caption)}</figcaption></figure>"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     lines = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+        f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
     return f'<div class="scroll table"><table><tr>{top}</tr>{lines}</table></div>'
 
 
 def _answer(report: Report) -> str:
     warned = "".join(_paragraph(text, "warn") for text in report.warnings)
-    items = "".join(f"<li>{escape(text)}</li>" for text in report.answer)
+    items = "".join(f"<li>{_text(text)}</li>" for text in report.answer)
     return f'{warned}<section id="answer"><ol class="answer">{items}</ol></section>'
 
 
@@ -119,7 +127,8 @@ def _directions(report: Report) -> str:
         )
     intro = (
         "A direction is a weighted sum of columns. It is certain if held-out rows are predicted "
-        f"worse without it, at level {report.level:g} for all directions together."
+        f"worse without it, at level {report.level:g} for all directions together, and if the fit "
+        "predicts such rows at all."
     )
     parts = [_direction(report, d, number) for number, d in enumerate(report.directions, 1)]
     plane = ""
@@ -127,8 +136,9 @@ def _directions(report: Report) -> str:
         ground = (
             "" if len(report.classes) > 2 else " The colour behind them is the fitted response."
         )
+        rows = shown_rows(report, *report.directions[:2])[1]
         plane = "<h3>The plane of the first two</h3>" + _key(report, many_only=True)
-        plane += _figure(plane_picture(report), f"Discs: held-out rows, by label.{ground}")
+        plane += _figure(plane_picture(report), f"Discs: {rows}, by label.{ground}")
     return f"{head}{_paragraph(intro)}{''.join(parts)}{plane}</section>"
 
 
@@ -146,10 +156,12 @@ def _key(report: Report, many_only: bool = False) -> str:
 
 def _direction(report: Report, direction: Direction, number: int) -> str:
     badge = "certain" if direction.certain else "not certain"
+    small = 1e-4
+    p_value = f"{direction.p_value:.2g}" if direction.p_value >= small else f"below {small:.4f}"
     bound = f"the level {direction.level:.2g}" if direction.level else "no level, after one above"
     test = (
         f"Without it the error of held-out rows grows by {direction.loss.percent} of the variance; "
-        f"p-value {direction.p_value:.2g} against {bound}."
+        f"p-value {p_value} against {bound}."
     )
     if direction.stability:
         least, mean = min(direction.stability), direction.steady
@@ -157,6 +169,14 @@ def _direction(report: Report, direction: Direction, number: int) -> str:
             f" Refitted without each of {len(direction.stability)} parts of the rows it comes back "
             f"with squared correlation {mean:.2f} in the mean, {least:.2f} at least."
         )
+    if direction.turns:
+        test += (
+            " The span of the directions comes back, but this one turns in it: others are about as "
+            "strong."
+        )
+    # Rows of several classes would hide each other.
+    one = len(shown_outputs(report)) == 1
+    rows = f"Small discs: {shown_rows(report, direction)[1]}. " if one else ""
     return (
         f'<h3>Direction {number} <span class="badge">{badge}</span></h3>{_paragraph(test)}'
         + _figure(
@@ -166,8 +186,8 @@ def _direction(report: Report, direction: Direction, number: int) -> str:
         + _key(report)
         + _figure(
             label_picture(report, direction, number),
-            "Small discs: held-out rows. Large discs: their means with 95 % intervals. Line: the "
-            "fit, its other directions averaged, with a band of 95 % over refits for one label.",
+            f"{rows}Large discs: means of held-out rows with 95 % intervals. Line: the fit, its "
+            "other directions averaged, with a band of 95 % over refits for one label.",
         )
     )
 
@@ -185,10 +205,7 @@ def _hardness(report: Report) -> str:
 def _steps(hard: Hardness, rows: int) -> str:
     if not hard.steps:
         return ""
-    lines = [
-        [str(step), f"{cosine.value:.2f} ({cosine.low:.2f} to {cosine.high:.2f})"]
-        for step, cosine in enumerate(hard.steps, 1)
-    ]
+    lines = [[str(step), cosine.plain] for step, cosine in enumerate(hard.steps, 1)]
     words = (
         f"Simulated: a network of {hard.neurons} relu neurons takes giant steps on this function, "
         f"each on {rows:,} fresh Gaussian rows with the noise of the table. "
@@ -201,16 +218,11 @@ def _gaussianity(report: Report) -> str:
     law = report.gaussianity
     if law is None:
         return ""
-    rows = [["random directions", _plain(law.random)]]
-    rows += [[f"direction {k}", _plain(each)] for k, each in enumerate(law.found, 1)]
+    rows = [["random directions", law.random.plain]]
+    rows += [[f"direction {k}", each.plain] for k, each in enumerate(law.found, 1)]
     words = "".join(map(_paragraph, law.sentences))
     table = _table(["along", "kurtosis (3 for a Gaussian)"], rows)
     return f'<section id="gaussian"><h2>How far from Gaussian</h2>{words}{table}</section>'
-
-
-def _plain(number: object) -> str:
-    value, low, high = (getattr(number, name) for name in ("value", "low", "high"))
-    return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _more(report: Report) -> str:
@@ -227,12 +239,12 @@ def _more(report: Report) -> str:
         parts.append(_paragraph(report.left.sentence))
     if report.models:
         rows = [
-            [m.name, m.score.percent, "" if m.gain is None else m.gain.percent]
-            for m in report.models
+            [m.name, m.explains, "" if m.gain is None else m.gain.percent] for m in report.models
         ]
         parts.append("<h3>Other models on the same rows</h3>")
         parts.append(_figure(models_picture(report.models), "Share of the variance explained."))
         parts.append(_table(["model", "explains", "more than giant steps"], rows))
+        parts.append(_paragraph(which_models(bool(report.classes)), "small"))
     return "".join(parts) + "</section>"
 
 
@@ -241,6 +253,7 @@ def _rows(report: Report) -> str:
     lines = list(report.drift.sentences) if report.drift is not None else []
     if not report.leaks:
         lines.append("No column alone gives the label away.")
+    lines += [number.sentence for number in report.row_numbers]
     lines += [leak.sentence for leak in report.leaks] + list(report.said)
     return '<section id="rows"><h2>The rows</h2>' + "".join(map(_paragraph, lines)) + "</section>"
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from html import escape
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from giantstep.reports.comparison import Compared
 from giantstep.reports.curve import LearningCurve
 from giantstep.reports.directions import Direction, Weight
+from giantstep.reports.interval import rounded
 from giantstep.reports.record import Report
 from giantstep.reports.svg import PALETTE, Axes, Numbers, diverging
 
@@ -37,22 +38,41 @@ def padded(values: Numbers, share: float = 0.04) -> tuple[float, float]:
     return low - room, high + room
 
 
+def span_of(coordinate: Float[np.ndarray, " n"]) -> tuple[float, float]:
+    """Ends of an axis: those of all rows, unless some lie far beyond the others."""
+    low, high = np.quantile(coordinate, [0.01, 0.99])
+    least, most = low - (high - low), high + (high - low)
+    return padded([max(coordinate.min(), least), min(coordinate.max(), most)])
+
+
+def shown_rows(report: Report, *directions: Direction) -> tuple[Int[np.ndarray, " k"], str]:
+    """Rows that a picture has discs for, and what its caption says of the others."""
+    every = -(-report.rows // MOST_POINTS)
+    words = "held-out rows" if every == 1 else f"one of {every} held-out rows"
+    ends = [(direction.coordinate, span_of(direction.coordinate)) for direction in directions]
+    beyond = np.any([(u < low) | (u > high) for u, (low, high) in ends], axis=0)
+    if beyond.any():
+        words += f", {int(beyond.sum()):,} of them far away and drawn at the edge"
+    # Rows at the edge are few, and always shown.
+    kept = np.arange(report.rows) % every == 0
+    return np.flatnonzero(kept | beyond), words
+
+
 def label_picture(report: Report, direction: Direction, number: int) -> str:
     """Held-out rows, means of them in bins with 95 % intervals, and the fit with its band."""
     u, y = direction.coordinate, report.outputs
     outputs = shown_outputs(report)
-    low, high = np.quantile(u, [0.005, 0.995])
-    name = repr(report.label) if not report.classes else "share of the class"
+    wide = span_of(u)
+    name = report.label if not report.classes else "share of the class"
     tall = padded(y[:, 0]) if not report.classes else (-0.08, 1.08)
     what = f"label against direction {number}"
-    axes = Axes(padded([low, high]), tall, f"direction {number}", name, what)
-    inside = np.flatnonzero((u >= low) & (u <= high))
-    drawn = inside[:: max(len(inside) // MOST_POINTS, 1)]
+    axes = Axes(wide, tall, f"direction {number}", name, what)
+    drawn, _ = shown_rows(report, direction)
     if len(outputs) == 1:
         # Rows of one class would hide each other.
         size = 0.05 if report.classes else 0.0
         jitter = size * np.random.default_rng(0).uniform(-1, 1, len(drawn))
-        axes.points(u[drawn], y[drawn, outputs[0]] + jitter, ["soft"] * len(drawn))
+        axes.points(_within(u[drawn], wide), y[drawn, outputs[0]] + jitter, ["soft"] * len(drawn))
     for place, output in enumerate(outputs):
         kind = f"s{place}"
         # The estimator of two classes has one score, that of the second.
@@ -60,11 +80,11 @@ def label_picture(report: Report, direction: Direction, number: int) -> str:
         curve = direction.curve
         # Bands of several classes would hide each other.
         if len(outputs) == 1 and np.isfinite(curve.low).all():
-            axes.band(curve.at, _within(curve.low[row], tall), _within(curve.high[row], tall), kind)
-        axes.line(curve.at, _within(curve.values[row], tall), kind)
-        for at, mean, error in binned(u, y[:, output]):
+            axes.band(curve.at, curve.low[row], curve.high[row], kind)
+        axes.line(curve.at, curve.values[row], kind)
+        for at, mean, error in binned(np.clip(u, *wide), y[:, output]):
             axes.bar(at, max(mean - 1.96 * error, tall[0]), min(mean + 1.96 * error, tall[1]), kind)
-            axes.points([at], [mean], [kind])
+            axes.points([at], [mean], [kind], radius=4.5)
     return axes.svg()
 
 
@@ -88,7 +108,7 @@ def plane_picture(report: Report) -> str:
     first, second = report.directions[:2]
     output = shown_outputs(report)[0]
     y = report.outputs[:, output]
-    spans = [padded(np.quantile(d.coordinate, [0.005, 0.995])) for d in (first, second)]
+    spans = [span_of(d.coordinate) for d in (first, second)]
     low, high = np.quantile(y, [0.02, 0.98]) if not report.classes else (0.0, 1.0)
     axes = Axes(
         spans[0], spans[1], "direction 1", "direction 2", "plane of the first two directions"
@@ -96,10 +116,8 @@ def plane_picture(report: Report) -> str:
     many = len(report.classes) > 2
     if not many:
         _surface(axes, report, output, (float(low), float(high)))
-    a, b = first.coordinate, second.coordinate
-    (c, d), (e, f) = spans
-    inside = np.flatnonzero((a > c) & (a < d) & (b > e) & (b < f))
-    drawn = inside[:: max(len(inside) // MOST_POINTS, 1)]
+    a, b = (np.clip(d.coordinate, *s) for d, s in zip((first, second), spans, strict=True))
+    drawn, _ = shown_rows(report, first, second)
     if many:
         place = report.outputs[drawn].argmax(axis=1)
         listed = shown_outputs(report)
@@ -123,10 +141,8 @@ def _surface(
     column = min(output, response.shape[1] - 1)
     values = (model._mean + model._scale * response)[:, column].reshape(cells, cells)
     shares = (values - ends[0]) / max(ends[1] - ends[0], 1e-300)
-    for i in range(cells):
-        for j in range(cells):
-            box = (xs[j], ys[i], xs[j + 1], ys[i + 1])
-            axes.cell(box, diverging(float(shares[i, j])))
+    places = [(i, j) for i in range(cells) for j in range(cells)]
+    axes.cells([(xs[j], ys[i], xs[j + 1], ys[i + 1]) for i, j in places], shares.ravel())
 
 
 def curve_picture(curve: LearningCurve) -> str:
@@ -146,16 +162,14 @@ def curve_picture(curve: LearningCurve) -> str:
     )
     if ahead:
         line = [measured[-1], *ahead]
-        parts = ([p.score.low for p in line], [p.score.high for p in line])
-        lows, highs = (_within(np.array(each), tall) for each in parts)
+        lows, highs = [p.score.low for p in line], [p.score.high for p in line]
         axes.band([p.rows for p in line], lows, highs, "s1")
         axes.line([p.rows for p in line], [p.score.value for p in line], "s1")
-    axes.line(
-        [p.rows for p in measured], _within(np.array([p.score.value for p in measured]), tall)
-    )
+    axes.line([p.rows for p in measured], [p.score.value for p in measured])
     for point in measured:
         axes.bar(point.rows, max(point.score.low, tall[0]), min(point.score.high, tall[1]))
-        axes.points([point.rows], _within(np.array([point.score.value]), tall), ["s0"])
+        value = _within(np.array([point.score.value]), tall)
+        axes.points([point.rows], value, ["s0"], radius=4.5)
     return axes.svg()
 
 
@@ -176,9 +190,10 @@ def strips(rows: Sequence[tuple[str, float, float, float]], title: str, zero: bo
             bar = f'<path class="bar s0" d="M{across(lower):.1f},{middle}H{across(upper):.1f}"/>'
         disc = f'<circle class="point s0" cx="{across(value):.1f}" cy="{middle}" r="4"/>'
         lines.append(
-            f"<span>{escape(name)} <b>{value:.2f}</b></span>"
+            f"<span>{escape(name)} <b>{rounded(value)}</b></span>"
             f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-            f'aria-label="{value:.2f}, {lower:.2f} to {upper:.2f}">{ground}{bar}{disc}</svg>'
+            f'aria-label="{rounded(value)}, {rounded(lower)} to {rounded(upper)}">'
+            f"{ground}{bar}{disc}</svg>"
         )
     return f'<div class="strips" role="group" aria-label="{escape(title)}">{"".join(lines)}</div>'
 

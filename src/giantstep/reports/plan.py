@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from giantstep.estimator.recipe import Recipe
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -11,13 +13,15 @@ class Plan:
 
     folds -> every row is held out once, the others are fitted; shares -> of the training rows of a
     fold, for the learning curve; kernel_rows -> rows that kernel ridge sees at most, its cost being
-    their cube; runs -> simulated networks.
+    their cube; runs -> simulated networks; recipe -> choices of the
+    estimator, None for its own.
     """
 
     folds: int = 5
     shares: tuple[float, ...] = (0.25, 0.5)
     kernel_rows: int = 2_000
     runs: int = 20
+    recipe: Recipe | None = None
     # With so many rows half of them leave no error to speak of, and a fit takes a minute.
     many_rows: int = 20_000
     many_folds: int = 2
@@ -28,4 +32,11 @@ class Plan:
 
 
 FULL = Plan()
-QUICK = Plan(folds=3, shares=(0.4,), kernel_rows=300, runs=5)
+# The search of a quick report tries fewer ways, with half of the inner folds.
+QUICK = Plan(
+    folds=3,
+    shares=(0.4,),
+    kernel_rows=300,
+    runs=5,
+    recipe=Recipe(thorough_rows=0, draws=1, folds=((300, 5), (2_000, 3)), soft_steps=1),
+)

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from giantstep.records.file import write_whole
 from giantstep.records.plain import plain
 from giantstep.reports.answer import answer
-from giantstep.reports.checks import Leak
+from giantstep.reports.checks import Leak, RowNumber
 from giantstep.reports.comparison import Compared, Left
 from giantstep.reports.curve import LearningCurve
 from giantstep.reports.directions import Direction
@@ -36,6 +36,8 @@ class Report:
 
     Attributes
     ----------
+    rows, distinct : int
+        Rows that have a label, and how many of them have different inputs.
     score : Interval
         Share of the label's variance that is explained on rows held out; for classes, of the
         variance of their indicators by the predicted probabilities.
@@ -55,11 +57,13 @@ class Report:
     label: str
     classes: tuple[str, ...]
     rows: int
+    distinct: int
     columns: int
     folds: int
     level: float
     said: tuple[str, ...]
     leaks: tuple[Leak, ...]
+    row_numbers: tuple[RowNumber, ...]
     score: Interval
     accuracy: Interval | None
     most_frequent: float | None
@@ -94,8 +98,9 @@ class Report:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences that a reader must not miss: leaks, and what was cut off."""
-        lines = [leak.sentence for leak in self.leaks]
+        """Sentences that a reader must not miss: row numbers, leaks, and what was cut off."""
+        lines = [number.sentence for number in self.row_numbers]
+        lines += [leak.sentence for leak in self.leaks]
         if self.missing:
             lines.append(f"The report was interrupted, and lacks: {', '.join(self.missing)}.")
         return tuple(lines)
@@ -106,8 +111,18 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """The record as plain lists, numbers and strings."""
         parts = (
-            *("title", "label", "classes", "rows", "columns", "folds", "level", "quick"),
-            *("answer", "warnings", "said", "leaks", "score", "accuracy", "most_frequent"),
+            *("title", "label", "classes", "rows", "distinct", "columns", "folds"),
+            *("level", "quick"),
+            *(
+                "answer",
+                "warnings",
+                "said",
+                "leaks",
+                "row_numbers",
+                "score",
+                "accuracy",
+                "most_frequent",
+            ),
             *("directions", "models", "curve", "left", "hardness", "gaussianity", "drift"),
             *("missing", "seconds", "memory"),
         )

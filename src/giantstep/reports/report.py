@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from threadpoolctl import threadpool_limits
 
 from giantstep.errors import InputError, shown
-from giantstep.reports.checks import duplicates, labelled, leaks, row_groups
+from giantstep.reports.checks import duplicates, labelled, leaks, row_groups, row_numbers
 from giantstep.reports.columns import prepare
 from giantstep.reports.comparison import compare_models, residual_test
 from giantstep.reports.curve import learning_curve
@@ -26,7 +27,7 @@ from giantstep.reports.labels import Labels, make_labels
 from giantstep.reports.models import GIANT_STEPS, MODELS, fit_model
 from giantstep.reports.plan import FULL, QUICK, Plan
 from giantstep.reports.record import Report
-from giantstep.reports.resamples import HeldOut, Job, Problem, make_problem, run_jobs
+from giantstep.reports.resamples import HeldOut, Job, Problem, end_workers, make_problem, run_jobs
 from giantstep.reports.table import Table, table_of
 
 Note = Callable[[str, float], None]
@@ -61,7 +62,7 @@ def report(
     task : {"auto", "numbers", "classes"}
         What the label is: whole numbers of few values are classes unless told otherwise.
     quick : bool
-        A fifth of the work: two folds, a coarse learning curve.
+        About a quarter of the work: three folds, a coarser search and learning curve.
     jobs : int
         Processes that fit the folds.
     seed : int
@@ -149,26 +150,33 @@ def begin(
     begun, say = time.perf_counter(), note or _silent
     say("reading the columns", 0.0)
     table, said = labelled(table)
-    labels = make_labels(table.label, task)
     groups = row_groups(table)
+    labels = make_labels(table.label, task)
     suspects = leaks(table, labels, groups)
-    table = table.without([leak.column for leak in suspects if leak.exact])
+    numbers = row_numbers(table, groups)
+    useless = [leak.column for leak in suspects if leak.exact]
+    table = table.without([*useless, *(number.column for number in numbers if number.parts)])
     prepared = prepare(table)
     problem = make_problem(prepared, labels, groups, plan, seed)
     held, pipeline, interrupted = _fits(problem, jobs, say)
+    score, found = held.score(), directions(held, pipeline)
+    if not score.above_zero:
+        found = tuple(replace(direction, certain=False) for direction in found)
     words = (*said, *labels.said, *prepared.said, *duplicates(table, groups))
     record = Report(
         title=title,
         label=labels.name,
         classes=labels.classes,
         rows=len(table),
+        distinct=int(groups.max()) + 1,
         columns=len(prepared.sources),
         folds=problem.folds,
         level=float(pipeline[-1].level),
         said=words,
         leaks=suspects,
-        score=held.score(),
-        directions=directions(held, pipeline),
+        row_numbers=numbers,
+        score=score,
+        directions=found,
         estimator=pipeline,
         outputs=labels.scores,
         quick=plan == QUICK,
@@ -181,9 +189,14 @@ def _classes(held: HeldOut, labels: Labels) -> dict[str, Any]:
     """How often the class is named, and how often the most frequent one is."""
     if not labels.classes:
         return {"accuracy": None, "most_frequent": None}
-    wrong = (held.predictions().argmax(axis=1) != labels.place).astype(float)
-    share = explained(wrong, np.ones_like(wrong), held.problem.groups)
-    return {"accuracy": share, "most_frequent": float(labels.scores.mean(axis=0).max())}
+
+    def wrong(share: float) -> Float[np.ndarray, " n"]:
+        named = held.predictions(GIANT_STEPS, share).argmax(axis=1)
+        return (named != labels.place).astype(float)
+
+    ones, folds = np.ones(len(labels.place)), held.folds(wrong, GIANT_STEPS)
+    accuracy = explained(wrong(1.0), ones, held.problem.groups, folds)
+    return {"accuracy": accuracy, "most_frequent": float(labels.scores.mean(axis=0).max())}
 
 
 def _fits(problem: Problem, jobs: int, say: Note) -> tuple[HeldOut, Any, bool]:
@@ -192,6 +205,8 @@ def _fits(problem: Problem, jobs: int, say: Note) -> tuple[HeldOut, Any, bool]:
     first = [Job(GIANT_STEPS, fold) for fold in folds]
     later = [Job(name, fold) for name in peers for fold in folds]
     later += [Job(GIANT_STEPS, fold, share) for share in problem.plan.shares for fold in folds]
+    # Losses on fewer rows show how much training rows matter (interval.py).
+    later += [Job(name, fold, max(problem.plan.shares)) for name in peers for fold in folds]
     total = len(first) + len(later) + 1
     held = HeldOut(problem, {}, {})
 
@@ -206,14 +221,14 @@ def _fits(problem: Problem, jobs: int, say: Note) -> tuple[HeldOut, Any, bool]:
 
     say(f"fit 1 of {total}, all rows", 0.0)
     with threadpool_limits(1):
-        pipeline = fit_model(
-            GIANT_STEPS, problem.prepared, problem.labels, np.arange(len(problem.groups))
-        )
+        rows = np.arange(len(problem.groups))
+        pipeline = fit_model(GIANT_STEPS, problem.prepared, problem.labels, rows, problem.plan)
     run(first, 1)
     try:
         run(later, 1 + len(first))
     except KeyboardInterrupt:
         return held, pipeline, True
+    end_workers(jobs)
     return held, pipeline, False
 
 

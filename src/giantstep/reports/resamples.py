@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from jaxtyping import Float, Int
 from threadpoolctl import threadpool_limits
 
 from giantstep.reports.columns import Prepared
-from giantstep.reports.interval import Interval, explained, gained
+from giantstep.reports.interval import Folds, Interval, explained, gained
 from giantstep.reports.labels import Labels
 from giantstep.reports.models import GIANT_STEPS, fit_model, predict_scores
 from giantstep.reports.plan import Plan
@@ -46,9 +47,13 @@ class Problem:
         return np.flatnonzero(self.fold_of == fold)
 
     def train(self, fold: int, share: float = 1.0) -> Int[np.ndarray, " k"]:
-        """Rows that a fold is fitted on, in random order; the first of them for a share."""
+        """Rows that a fold is fitted on, in random order; some of them for a share.
+
+        Every fold takes other rows for a share, so that what one choice of rows does averages out.
+        """
         rows = self.order[self.fold_of[self.order] != fold]
-        return rows[: max(round(share * len(rows)), 2)]
+        first = fold * len(rows) // self.folds
+        return np.roll(rows, -first)[: max(round(share * len(rows)), 2)]
 
 
 def make_problem(
@@ -73,9 +78,7 @@ def held_out(job: Job, problem: Problem) -> tuple[Job, Float[np.ndarray, "k m"],
     train = problem.train(job.fold, job.share)
     # Trees and linear algebra: one thread each, since folds are fitted side by side.
     with threadpool_limits(1):
-        pipeline = fit_model(
-            job.model, problem.prepared, problem.labels, train, problem.plan.kernel_rows
-        )
+        pipeline = fit_model(job.model, problem.prepared, problem.labels, train, problem.plan)
         predicted = predict_scores(
             pipeline, problem.prepared, problem.labels, problem.test(job.fold)
         )
@@ -99,6 +102,14 @@ def run_jobs(
         yield result
 
 
+def end_workers(workers: int) -> None:
+    """End the processes that fitted, so that their memory and time are counted."""
+    if workers > 1:
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor().shutdown(wait=True)
+
+
 @dataclass
 class HeldOut:
     """What the fits of all folds predict of the rows that they have not seen."""
@@ -112,21 +123,16 @@ class HeldOut:
         folds = range(self.problem.folds)
         return all(Job(model, fold, share) in self.predicted for fold in folds)
 
-    def predictions(self, model: str = GIANT_STEPS) -> Float[np.ndarray, "n m"]:
+    def predictions(self, model: str = GIANT_STEPS, share: float = 1.0) -> Float[np.ndarray, "n m"]:
         """Predictions of all rows, each by the fit that has not seen it."""
         values = np.empty_like(self.problem.labels.scores)
         for fold in range(self.problem.folds):
-            values[self.problem.test(fold)] = self.predicted[Job(model, fold)]
+            values[self.problem.test(fold)] = self.predicted[Job(model, fold, share)]
         return values
 
     def losses(self, model: str = GIANT_STEPS, share: float = 1.0) -> Float[np.ndarray, " n"]:
         """Squared errors of all rows by a model."""
-        problem, values = self.problem, np.empty(len(self.problem.groups))
-        for fold in range(problem.folds):
-            test = problem.test(fold)
-            predicted = self.predicted[Job(model, fold, share)]
-            values[test] = problem.labels.losses(predicted, test)
-        return values
+        return np.sum((self.problem.labels.scores - self.predictions(model, share)) ** 2, axis=1)
 
     @property
     def totals(self) -> Float[np.ndarray, " n"]:
@@ -137,10 +143,35 @@ class HeldOut:
             values[test] = problem.labels.totals(problem.train(fold), test)
         return values
 
-    def score(self, model: str = GIANT_STEPS) -> Interval:
+    def smaller(self, *models: str, share: float = 1.0) -> float | None:
+        """The next smaller share of the training rows that all these models were fitted on."""
+        shares = [s for s in self.problem.plan.shares if s < share]
+        return max((s for s in shares if all(self.complete(m, s) for m in models)), default=None)
+
+    def folds(
+        self,
+        losses: Callable[[float], Float[np.ndarray, " n"]],
+        *models: str,
+        share: float = 1.0,
+    ) -> Folds:
+        """How losses at a share of the training rows change with the next smaller share."""
+        less = self.smaller(*models, share=share)
+        if less is None:
+            return Folds(self.problem.folds)
+        return Folds(self.problem.folds, losses(less) - losses(share), less / share)
+
+    def score(self, model: str = GIANT_STEPS, share: float = 1.0) -> Interval:
         """Share of the label's variance that a model explains of rows it has not seen."""
-        return explained(self.losses(model), self.totals, self.problem.groups)
+        losses = partial(self.losses, model)
+        folds = self.folds(losses, model, share=share)
+        return explained(losses(share), self.totals, self.problem.groups, folds)
 
     def gain(self, model: str, over: str) -> Interval:
         """What a model explains more than another, on the same rows."""
-        return gained(self.losses(model), self.losses(over), self.totals, self.problem.groups)
+
+        def difference(share: float) -> Float[np.ndarray, " n"]:
+            return self.losses(over, share) - self.losses(model, share)
+
+        folds = self.folds(difference, model, over)
+        ours, theirs = self.losses(model), self.losses(over)
+        return gained(ours, theirs, self.totals, self.problem.groups, folds)

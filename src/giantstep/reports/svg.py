@@ -51,23 +51,40 @@ class Axes:
         share = (value - self.y[0]) / (self.y[1] - self.y[0])
         return self.height - self.bottom - share * (self.height - self.top - self.bottom)
 
+    def _inside(self, xs: Numbers, *lines: Numbers) -> list[np.ndarray]:
+        """Lines cut to the part of ``xs`` that the axes show, and to their heights."""
+        at = np.asarray(xs, dtype=float)
+        ends = np.array([max(at[0], self.x[0]), min(at[-1], self.x[1])])
+        places = np.concatenate([ends[:1], at[(at > ends[0]) & (at < ends[1])], ends[1:]])
+        if ends[0] > ends[1]:
+            places = places[:0]
+        heights = [np.clip(np.interp(places, at, line), *self.y) for line in lines]
+        return [places, *heights]
+
     def _path(self, xs: Numbers, ys: Numbers) -> str:
         pairs = (f"{self._across(a):.1f},{self._up(b):.1f}" for a, b in zip(xs, ys, strict=True))
         return "M" + "L".join(pairs)
 
-    def points(self, xs: Numbers, ys: Numbers, kinds: Sequence[str]) -> None:
+    def points(self, xs: Numbers, ys: Numbers, kinds: Sequence[str], radius: float = 2.4) -> None:
         """Discs; ``kinds`` are classes of the style sheet or colours."""
         self.parts += [
-            f'<circle cx="{self._across(a):.1f}" cy="{self._up(b):.1f}" r="2.4" {_kind(kind)}/>'
+            f'<circle cx="{self._across(a):.1f}" cy="{self._up(b):.1f}" r="{radius}" '
+            f"{_kind(kind)}/>"
             for a, b, kind in zip(xs, ys, kinds, strict=True)
         ]
 
     def line(self, xs: Numbers, ys: Numbers, kind: str = "s0") -> None:
-        self.parts.append(f'<path class="line {kind}" d="{self._path(xs, ys)}"/>')
+        """A line over increasing ``xs``, as far as the axes show it."""
+        xs, ys = self._inside(xs, ys)
+        if len(xs):
+            self.parts.append(f'<path class="line {kind}" d="{self._path(xs, ys)}"/>')
 
     def band(self, xs: Numbers, low: Numbers, high: Numbers, kind: str = "s0") -> None:
-        edge = self._path([*xs, *list(xs)[::-1]], [*high, *list(low)[::-1]])
-        self.parts.append(f'<path class="band {kind}" d="{edge}Z"/>')
+        """The ground between two lines over increasing ``xs``, as far as the axes show it."""
+        xs, low, high = self._inside(xs, low, high)
+        if len(xs):
+            edge = self._path([*xs, *xs[::-1]], [*high, *low[::-1]])
+            self.parts.append(f'<path class="band {kind}" d="{edge}Z"/>')
 
     def bar(self, x: float, low: float, high: float, kind: str = "s0") -> None:
         """An error bar."""
@@ -76,13 +93,17 @@ class Axes:
             f'<path class="bar {kind}" d="M{at:.1f},{self._up(low):.1f}V{self._up(high):.1f}"/>'
         )
 
-    def cell(self, box: tuple[float, float, float, float], colour: str) -> None:
-        """A rectangle from x, y to x, y."""
-        a, b, c, d = self._across(box[0]), self._up(box[3]), self._across(box[2]), self._up(box[1])
-        self.parts.append(
-            f'<rect x="{a:.1f}" y="{b:.1f}" width="{c - a + 0.5:.1f}" height="{d - b + 0.5:.1f}" '
-            f'fill="{colour}" opacity="0.45"/>'
-        )
+    def cells(self, boxes: Sequence[tuple[float, float, float, float]], fills: Numbers) -> None:
+        """Rectangles from x, y to x, y, coloured by shares; they overlap by a hair."""
+        drawn = []
+        for box, share in zip(boxes, fills, strict=True):
+            left, right = self._across(box[0]), self._across(box[2])
+            top, bottom = self._up(box[3]), self._up(box[1])
+            drawn.append(
+                f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left + 0.6:.1f}" '
+                f'height="{bottom - top + 0.6:.1f}" fill="{diverging(share)}"/>'
+            )
+        self.parts.append(f'<g opacity="0.45">{"".join(drawn)}</g>')
 
     def _frame(self) -> str:
         bottom, left = self.height - self.bottom, self.left

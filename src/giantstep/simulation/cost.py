@@ -224,8 +224,10 @@ def on_accelerator(setting: Setting) -> bool:
     if setting.device == "cpu" or setting.engine == "deferred":
         return deferred.accelerated(setting)
     from giantstep.simulation.engines.place import Place
+    from giantstep.simulation.typical import chosen_device
 
-    return not Place(setting.device).on_cpu
+    device = chosen_device(setting)
+    return device != "cpu" and not Place(device).on_cpu
 
 
 def peak_bytes(setting: Setting, memory: int = MEMORY) -> int:
@@ -235,8 +237,9 @@ def peak_bytes(setting: Setting, memory: int = MEMORY) -> int:
     if choose_engine(setting, memory) == "dense":
         from giantstep.simulation.engines.chunks import plan
         from giantstep.simulation.engines.place import Place
+        from giantstep.simulation.typical import chosen_device
 
-        place = Place(setting.device)
+        place = Place(chosen_device(setting))
         return plan(setting, place.memory(memory), place).bytes + recorded
     complaint = deferred.objection(setting, memory)
     if complaint:

@@ -8,41 +8,15 @@ times as slow or as fast this machine is.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from giantstep.errors import DivergenceError, InputError
 from giantstep.language.brief import brief
 from giantstep.problem.setting import Setting
-from giantstep.simulation.cost import Work, on_accelerator, peak_bytes, work
+from giantstep.simulation.cost import on_accelerator, peak_bytes, work
 from giantstep.simulation.simulate import MEMORY, choose_engine, simulate
-
-CORE = Work(
-    normals=8e-9,
-    rows=2e-8,
-    products=4e-11,
-    exact=8e-11,
-    values=2e-9,
-    cubes=3e-11,
-    calls=1e-4,
-    compiled=0.3,
-)
-"""Seconds of each kind of work on one core of a server of 2023."""
-
-H200 = Work(
-    normals=1e-11,
-    rows=2.4e-8,
-    products=4e-14,
-    exact=3.4e-14,
-    values=3.2e-12,
-    cubes=1e-13,
-    calls=1e-3,
-    compiled=1.9,
-)
-"""Seconds of each kind of work on one H200, products in float32, timed by themselves."""
-
-FASTER = {"tf32": 6.2, "bf16": 9.5, "bf16x3": 3.6}
-"""How many times as fast as in float32 an H200 multiplies in other precisions."""
+from giantstep.simulation.typical import typical_seconds
 
 
 @dataclass(frozen=True)
@@ -112,19 +86,6 @@ def estimate(
     )
 
 
-def typical_seconds(setting: Setting, *, accelerated: bool) -> tuple[float, float]:
-    """Seconds of one run on one typical core, or accelerator, and those of compiling for it."""
-    done, rates = work(setting, accelerated=accelerated), H200 if accelerated else CORE
-    if accelerated and choose_engine(setting) == "deferred":
-        # It decomposes matrices on the host, and its functions are not compiled into one.
-        rates = replace(H200, cubes=CORE.cubes, values=10.0 * H200.values)
-    seconds = sum(count * rate for count, rate in zip(done.counts, rates.counts, strict=True))
-    if accelerated:
-        seconds -= done.products * rates.products * (1.0 - 1.0 / FASTER.get(setting.precision, 1.0))
-    compiling = done.compiled * rates.compiled
-    return seconds - compiling, compiling
-
-
 def pilot_speed(
     setting: Setting, *, memory: int = MEMORY, threads: int | None = None
 ) -> Speed | None:
@@ -146,8 +107,10 @@ def pilot_speed(
         for pilot in pilots:
             if pilot is None:
                 return None
+            # A pilot is small, and auto might take the processor for it.
+            placed = pilot.vary(device="gpu") if accelerated else pilot
             begin = clock()
-            simulate(pilot, memory=memory)
+            simulate(placed, memory=memory)
             taken.append(clock() - begin)
             typical.append(typical_seconds(pilot, accelerated=accelerated))
     except (InputError, DivergenceError, MemoryError):

@@ -1,10 +1,12 @@
-"""What is recorded of p x p matrices, computed where they live: in NumPy, or on an accelerator.
+"""What is recorded of p rows, computed where they live: in NumPy, or on an accelerator.
 
-An accelerator's matrices are arrays of JAX in float64, under the context of their engine.
+An accelerator's matrices are arrays of JAX, under the context of their engine.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,44 @@ DIRECTIONS = 8
 FEW = 32
 """Leading values are found by Lanczos where they are at most one in so many: a full decomposition
 would take longer than the giant steps themselves."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A matrix of p rows and their overlaps with the target; p x p matrices only where asked for.
+
+    ``values`` are the rows in any orthonormal coordinates, in the precision of the engine.
+    """
+
+    values: Any
+    overlap: Float[np.ndarray, "p r"]
+
+    @cached_property
+    def exact(self) -> Any:
+        """The rows in float64: a giant step leaves singular values of very different size."""
+        return self.values.astype(np.float64)
+
+    @cached_property
+    def norms(self) -> Float[np.ndarray, " p"]:
+        """Lengths of the rows."""
+        return np.sqrt(np.asarray((self.exact * self.exact).sum(axis=1)))
+
+    @cached_property
+    def gram(self) -> Any:
+        """W W^T."""
+        return self.exact @ self.exact.T
+
+    @cached_property
+    def fewest(self) -> Rows:
+        """As few rows as there are columns, with the same span and the same singular values.
+
+        W = O R with orthonormal columns O: R has what W has, up to a rotation of the rows.
+        """
+        p, q = self.values.shape
+        if p <= q:
+            return self
+        columns, triangle = self.exact.__array_namespace__().linalg.qr(self.exact)
+        return Rows(triangle, np.asarray(columns.T @ self.overlap))
 
 
 def singular_values(gram: Any, count: int) -> Float[np.ndarray, " m"]:

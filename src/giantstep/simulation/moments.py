@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from jaxtyping import Float
 
 from giantstep.problem.setting import Setting
 from giantstep.simulation.divergence import divergence
-
-Gradient = tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]
-"""Of a step: its target overlaps and its Gram matrix."""
+from giantstep.simulation.matrices import Rows
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The engine holds run ``run`` as it is after step ``step``, 0 being the start."""
+    """The engine holds run ``run`` as it is after step ``step``, 0 being the start.
+
+    ``gradient`` gives the gradient of the step, where it is recorded.
+    """
 
     run: int
     step: int
-    gradient: Gradient | None = None
+    gradient: Callable[[], Rows] | None = None
 
 
 class Stepping(Protocol):
@@ -31,7 +31,7 @@ class Stepping(Protocol):
     setting: Setting
 
     def begin(self, run: int) -> None: ...
-    def step(self, index: int) -> Gradient: ...
+    def step(self, index: int) -> Callable[[], Rows]: ...
 
 
 def run_by_run(engine: Stepping, runs: Sequence[int]) -> Iterator[Moment]:

@@ -26,6 +26,7 @@ from giantstep.simulation.engines import deferred
 from giantstep.simulation.engines.blockwise import BlockEngine
 from giantstep.simulation.matrices import (
     DIRECTIONS,
+    Rows,
     row_spectrum,
     rows_span,
     singular_values,
@@ -57,9 +58,7 @@ class Engine(Protocol):
     def context(self) -> AbstractContextManager[Any]: ...
     def moments(self, runs: Sequence[int]) -> Iterator[Moment]: ...
     @property
-    def overlap(self) -> Float[np.ndarray, "p r"]: ...
-    @property
-    def gram(self) -> Any: ...
+    def layer(self) -> Rows: ...
     @property
     def columns(self) -> int: ...
     @property
@@ -89,8 +88,11 @@ def make_engine(
         engine = BlockEngine if setting.inputs.in_blocks else deferred.DeferredEngine
         return engine(setting, memory, meter)
     from giantstep.simulation.engines.dense import DenseEngine
+    from giantstep.simulation.typical import chosen_device
 
-    return DenseEngine(setting, memory, meter, directions)
+    device = chosen_device(setting)
+    placed = setting if device == setting.device else setting.vary(device=device)
+    return DenseEngine(placed, memory, meter, directions)
 
 
 def expected_samples(setting: Setting) -> int:
@@ -229,7 +231,7 @@ class _Record:
         setting, step = self.setting, moment.step
         if step == 0:
             self.fixed["readout"] = engine.readout
-            self.fixed["gradient_cosine"] = np.zeros((0, *engine.overlap.shape))
+            self.fixed["gradient_cosine"] = np.zeros((0, setting.p, setting.target.r))
         try:
             fit = None
             between = setting.readout_between.kind.fitted
@@ -237,8 +239,8 @@ class _Record:
                 fit = fit_readout(training := engine.training(step), setting)
             if step in self.steps:
                 if moment.gradient is not None:
-                    self.keep(step, _of_gradient(*moment.gradient, setting))
-                self.keep(step, _of_rows(engine.overlap, engine.gram, setting))
+                    self.keep(step, _of_gradient(moment.gradient(), setting))
+                self.keep(step, _of_rows(engine.layer, setting))
                 if fit is not None:
                     self.keep(step, _errors(engine, setting, step, training, fit))
             if fit is not None and between:
@@ -263,27 +265,28 @@ class _Record:
         return self.fixed | {name: np.stack(v) for name, v in self.found.items()}
 
 
-def _of_gradient(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting) -> dict[str, Any]:
+def _of_gradient(gradient: Rows, setting: Setting) -> dict[str, Any]:
     """Cosines with the target of each neuron's gradient, and its singular values."""
-    norms = np.sqrt(np.asarray(gram.diagonal()))[:, None]
+    norms, overlap = gradient.norms[:, None], gradient.overlap
     # A neuron without a gradient (a dead ReLU) has no direction: cosine 0.
     observed = {"gradient_cosine": np.divide(overlap, norms, where=norms > 0, out=0 * overlap)}
     if most := min(setting.spectra, setting.d):
-        observed["gradients.singular_values"] = singular_values(gram, most)
+        observed["gradients.singular_values"] = singular_values(gradient.fewest.gram, most)
     return observed
 
 
-def _of_rows(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting) -> dict[str, Any]:
+def _of_rows(layer: Rows, setting: Setting) -> dict[str, Any]:
     """Overlaps and lengths of the rows, the span they make, and their singular values."""
-    observed = {"overlap": overlap, "norms": np.sqrt(np.asarray(gram.diagonal()))}
-    if not bool((gram - gram == 0).all()):  # as no infinite number is
-        return observed | {"gram": gram}
-    observed["span"] = rows_span(overlap, gram)
+    observed = {"overlap": layer.overlap, "norms": layer.norms}
+    if not np.all(np.isfinite(layer.norms)):
+        return observed
+    fewest = layer.fewest
+    observed["span"] = rows_span(fewest.overlap, fewest.gram)
     if keeps_gram(setting):
-        observed["gram"] = gram
+        observed["gram"] = layer.gram
     if most := min(setting.spectra, setting.d):
         count = min(DIRECTIONS, setting.d)
-        values, along = row_spectrum(gram, overlap, most, count)
+        values, along = row_spectrum(fewest.gram, fewest.overlap, most, count)
         observed |= {"weights.singular_values": values, "weights.overlap": along}
     return observed
 

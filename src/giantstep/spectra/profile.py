@@ -1,15 +1,15 @@
 """Bulk of a matrix whose entries are independent with a profile of variances.
 
 The weights after giant steps are, beside a few outliers, W_ij ~ N(0, S_ij/d) with variances
-S_ij = sum_k A_ik B_jk of low rank (k = 1, 2).  Their singular values follow the Dyson equations of
+S_ij = sum_k A_ik B_jk of low rank, at most 3.  Their singular values follow the Dyson equations of
 [[0, W], [W^T, 0]],
 
     G_i = 1/(z - sum_k A_ik h_k),   h_k = mean_j B_jk H_j,
     H_j = 1/(z - sum_k B_jk g_k),   g_k = sum_i A_ik G_i / d.
 
-(h, g) is a fixed point of a map T of 2k numbers.  For real z above the law T is increasing and
-convex: Newton's method from 0 climbs to the least fixed point, and fails exactly where there is
-none, below the edge.  See docs/derivations/bulk.md.
+(h, g) is a fixed point of a map T of 2k numbers.  For real z above the law the sums A h and B g
+increase under T, convexly: Newton's method from 0 climbs to the least fixed point, and fails
+exactly where there is none, below the edge.  See docs/derivations/bulk.md.
 """
 
 from __future__ import annotations
@@ -36,18 +36,24 @@ inside.
 class ProfileBulk:
     """Law of the singular values of W (p x d), variances sum_k rows_ik columns_jk / d.
 
-    rows -> A with p rows, columns -> B with d rows.
+    rows -> A with p rows, columns -> B with d rows.  The edge is found to ``tolerance``, relative.
 
     docs/derivations/bulk.md, eq. (10).
     """
 
     rows: Float[np.ndarray, "p k"]
     columns: Float[np.ndarray, "d k"]
+    tolerance: float = 1e-10
 
     def __post_init__(self) -> None:
         for name, values in (("rows", self.rows), ("columns", self.columns)):
-            if np.any(values < 0) or not np.all(np.isfinite(values)):
-                raise InputError(f"{name} must not be negative, got {values.min():g}")
+            if not np.all(np.isfinite(values)):
+                raise InputError(f"{name} must be finite numbers, got {values.min():g}")
+        if self.rows.min() < 0 or self.columns.min() < 0:
+            least = float(np.min(self.rows @ self.columns.T))
+            # What rounding leaves of a variance that is zero.
+            if least < -1e-9 * float(np.max(np.abs(self.rows)) * np.max(np.abs(self.columns))):
+                raise InputError(f"variances of entries must not be negative, got {least:g}")
 
     @property
     def size(self) -> int:
@@ -75,8 +81,7 @@ class ProfileBulk:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """T(state) with its Jacobian, G and H; state = (h, g) for each z, along the last axis."""
         k = self.rows.shape[1]
-        left = 1.0 / (z[..., None] - state[..., :k] @ self.rows.T)
-        right = 1.0 / (z[..., None] - state[..., k:] @ self.columns.T)
+        left, right = (1.0 / (z[..., None] - part) for part in self._sums(state))
         image = np.concatenate(
             [right @ self.columns / self.size, left @ self.rows / self.size], axis=-1
         )
@@ -85,6 +90,11 @@ class ProfileBulk:
         jacobian[..., :k, k:] = squares[0].reshape(*image.shape[:-1], k, k)
         jacobian[..., k:, :k] = squares[1].reshape(*image.shape[:-1], k, k)
         return image, jacobian / self.size, left, right
+
+    def _sums(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A h and B g, what G and H subtract from z."""
+        k = self.rows.shape[1]
+        return state[..., :k] @ self.rows.T, state[..., k:] @ self.columns.T
 
     def _least(self, z: float) -> Float[np.ndarray, " q"] | None:
         """The least positive fixed point at real z, None where there is none."""
@@ -96,7 +106,8 @@ class ProfileBulk:
                 return None
             change = np.linalg.solve(np.eye(2 * k) - jacobian, image - state)
             # A climb from below never turns back while a fixed point is above.
-            if np.any(change < -1e-9 * (1.0 + np.abs(state))):
+            climb = min(np.min(part) for part in self._sums(change))
+            if climb < -1e-9 * z:
                 return None
             state = state + change
             if np.max(np.abs(change)) <= 1e-13 * np.max(np.abs(state)):
@@ -111,6 +122,11 @@ class ProfileBulk:
         _, _, left, right = self._map(np.array(z), state)
         return float(left.mean()), float(right.mean())
 
+    @property
+    def top(self) -> float:
+        """The upper edge as a singular value."""
+        return self._top[0]
+
     @cached_property
     def _top(self) -> tuple[float, Float[np.ndarray, " q"]]:
         """The upper edge as a singular value, and the fixed point just above it."""
@@ -122,8 +138,8 @@ class ProfileBulk:
         if state is None:
             raise NotConvergedError(f"no solution of the profile equations at {place:g}")
         low, way, opening = 0.0, place, self._opening(place, state)
-        # To 1e-10 of the place; the fixed point there has the square root of that accuracy.
-        while min(way, place - low) > 1e-10 * place:
+        # The fixed point there has the square root of that accuracy.
+        while min(way, place - low) > self.tolerance * place:
             ahead = place - 0.95 * way  # most of the expected way to the edge
             middle = ahead if ahead > low else 0.5 * (low + place)
             solution = self._least(middle)
@@ -150,13 +166,10 @@ class ProfileBulk:
         i r sqrt(2 |l.T_z| (edge - z)/(l.T''(r, r))).
         """
         edge, state = self._top
-        k = self.rows.shape[1]
         _, jacobian, left, right = self._map(np.array(edge), state)
-        values, vectors = np.linalg.eig(jacobian)
-        null = np.abs(vectors[:, np.argmax(values.real)].real)
-        values, vectors = np.linalg.eig(jacobian.T)
-        dual = np.abs(vectors[:, np.argmax(values.real)].real)
-        turned, tilted = self.columns @ null[k:], self.rows @ null[:k]
+        null, dual = (_leading(matrix) for matrix in (jacobian, jacobian.T))
+        # Both sums have one sign; that of the dual cancels.
+        tilted, turned = (np.abs(part) for part in self._sums(null))
         # T_z and T''(r, r): derivatives of 1/(z - .).
         fall = np.r_[right**2 @ self.columns, left**2 @ self.rows] / self.size
         bend = np.r_[
@@ -209,7 +222,8 @@ class ProfileBulk:
         for share in (1.0, 0.5, 0.2, 0.05):
             newton = state[left] + share * change[left]
             residual = np.max(np.abs(self._map(z[left], newton)[0] - newton), axis=1)
-            good = (residual < (1.0 - 0.3 * share) * size[left]) & np.all(newton.imag <= 0, axis=1)
+            lower = [np.all(part.imag <= 0, axis=1) for part in self._sums(newton)]
+            good = (residual < (1.0 - 0.3 * share) * size[left]) & lower[0] & lower[1]
             following[left[good]] = newton[good]
             left = left[~good]
             if len(left) == 0:
@@ -251,3 +265,9 @@ class ProfileBulk:
         """The interval of singular values."""
         [(low, high)] = self.ends
         return ((math.sqrt(low.place), math.sqrt(high.place)),)
+
+
+def _leading(matrix: Float[np.ndarray, "q q"]) -> Float[np.ndarray, " q"]:
+    """Eigenvector of the largest eigenvalue, which is real and simple."""
+    values, vectors = np.linalg.eig(matrix)
+    return np.asarray(vectors[:, np.argmax(values.real)].real)

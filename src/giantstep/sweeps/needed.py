@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.analysis.analyze import Analysis, analyze
+from giantstep.analysis.analyze import Analysis, analyze_setting
 from giantstep.errors import InputError, NotConvergedError, NoTheoryError
 from giantstep.experiment import floors_of
 from giantstep.prediction.predict import predict
@@ -149,7 +149,7 @@ def samples_needed(
     True
     """
     quantity, levels = _asked(setting, error, cosine, direction)
-    analysis = None if setting.target.column else analyze(setting.target, setting.activation)
+    analysis = None if setting.target.column else analyze_setting(setting)
     ends = _ends(setting, analysis, smallest, largest)
     curve = _Curve(setting.vary(runs=max(setting.runs, runs)), quantity, progress)
     for n in np.unique(np.geomspace(*ends, points).round().astype(int)).tolist():

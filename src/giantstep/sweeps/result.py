@@ -208,13 +208,16 @@ class Sweep(Drawn, Tabled):
     def limit(self) -> float | None:
         """Where one step at n = d^k begins to learn as d grows: k = leap of the target.
 
-        None unless k is an axis and every cell takes one plain giant step on one target.
+        None unless k is an axis and every cell takes one plain giant step on one target.  A mean
+        or a covariance of the inputs changes the leap and the dimension, and leaves it open.
         """
         settings = [cell.setting for cell in self.grid.cells]
         first = settings[0]
         if POWER not in {axis.label for axis in self.axes} or first.target.column:
             return None
         if any(s.target != first.target or s.steps != 1 or s.deflate >= 0 for s in settings):
+            return None
+        if any(s.inputs.normal_about_mean and not s.inputs.is_gaussian for s in settings):
             return None
         leap = information_exponent(first.target.series)
         return None if leap is None else float(leap)

@@ -173,7 +173,7 @@ def test_a_vanishing_second_step_is_one_step(start: str) -> None:
     assert found.train == pytest.approx(expected.train, rel=4e-3)
     assert found.test == pytest.approx(expected.test, rel=4e-3)
     step, learned = learned_step(one), neuron_types(both)
-    assert np.linalg.norm(learned.overlap[0]) == pytest.approx(step.cosine, rel=1e-3)
+    assert np.linalg.norm(learned.overlap[0]) == pytest.approx(step.cosine, rel=1e-5)
     expected = feature_outliers(one).values
     assert feature_outliers(both).values == pytest.approx(expected, rel=1e-2)
 

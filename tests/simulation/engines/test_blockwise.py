@@ -41,6 +41,15 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
         {"batches": "reused", "frame": "axes", "n": 12, "step_size": 2.0},
         [{"inputs": MEAN}],
     ),
+    "fresh, a block": ({"frame": "block(3)"}, [{"frame": "block(1)"}, {"frame": "random"}]),
+    "fresh, shares": (
+        {"frame": "shares(0.2, 0, 0.8)"},
+        [{"frame": "shares(0.4, 0, 0.6)"}, {"frame": "block(3)"}],
+    ),
+    "reused, shares": (
+        {"frame": "shares(0.2, 0.3, 0.5)", "batches": "reused", "n": 12, "step_size": 2.0},
+        [{"frame": "block(2)"}],
+    ),
     # Blocks of one direction and of fewer than p + r.
     "small blocks": (
         {"inputs": "blocks(0.05, 9, 0.1, 3, 0.85, 0.3)", "batches": "reused"},
@@ -61,9 +70,7 @@ def plain_loop(setting: Setting, seed: int) -> np.ndarray:
     for _ in range(setting.runs):
         w = key.standard_normal((p, d))
         w /= np.linalg.norm(w, axis=1, keepdims=True)
-        frame = np.eye(2, d)
-        if setting.frame == "random":
-            frame = np.linalg.qr(key.standard_normal((d, 2)))[0].T
+        frame = drawn_frame(setting.frame, d, key)
         a = np.array([1.0, -1.0, 1.0, -1.0])
         for step in range(setting.steps):
             if step == 0 or setting.batches == "fresh":
@@ -78,6 +85,23 @@ def plain_loop(setting: Setting, seed: int) -> np.ndarray:
             numbers(w @ frame.T, w @ w.T, (g @ frame.T) / np.linalg.norm(g, axis=1)[:, None])
         )
     return np.array(found)
+
+
+def drawn_frame(text: str, d: int, key: np.random.Generator) -> np.ndarray:
+    """Two target directions; by blocks they are vectors of each, scaled and side by side."""
+    if text == "axes":
+        return np.eye(2, d)
+    if text == "random":
+        return np.linalg.qr(key.standard_normal((d, 2)))[0].T
+    first, rest = text.rstrip(")").split("(")
+    given = [float(part) for part in rest.split(",")]
+    shares = given if first == "shares" else [float(given[0] == k) for k in (1, 2, 3)]
+    quarter = d // 4
+    parts = [
+        share**0.5 * np.linalg.qr(key.standard_normal((size, 2)))[0].T
+        for share, size in zip(shares, (quarter, 2 * quarter, quarter), strict=True)
+    ]
+    return np.concatenate(parts, axis=1)
 
 
 def numbers(overlap: np.ndarray, gram: np.ndarray, cosine: np.ndarray) -> list[float]:

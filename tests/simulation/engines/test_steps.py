@@ -62,6 +62,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"momentum": 0.7, "update": "sign", "step_size": 0.1},
         {"momentum": 0.0},
     ),
+    "adam": ({"update": "adam(0.6, 0.8)", "step_size": 0.1}, {"update": "adam(0.6, 0.2)"}),
     "tangent": (TANGENT, {"gradient": "full"}),
     "tangent, reused": (TANGENT | {"batches": "reused", "momentum": 0.5}, {"gradient": "full"}),
     "tangent, rows": (TANGENT | {"rows": "normalised", "step_size": 3.0}, {"gradient": "full"}),
@@ -71,6 +72,25 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"update": "gradient"},
     ),
     "clipped whole": ({"update": "clippedwhole(0.3)"}, {"update": "clipped(0.3)"}),
+    "ahead on the sample": ({"lookahead": "sample(2/d)"}, {"lookahead": "sample(1/d)"}),
+    "ahead on the sample, few": (
+        {"lookahead": "sample(2/d)", "n": 8},
+        {"lookahead": "none"},
+    ),
+    "ahead on the sample, tangent": (
+        {"lookahead": "sample(-1/d)", "gradient": "tangent", "momentum": 0.5, "rows": "normalised"},
+        {"lookahead": "none"},
+    ),
+    "ahead on the batch": ({"lookahead": "batch(2)"}, {"lookahead": "sample(2/n)"}),
+    "ahead on the batch, few": ({"lookahead": "batch(2)", "n": 8}, {"lookahead": "none"}),
+    "ahead on the batch, reused": (
+        {"lookahead": "batch(-2)", "batches": "reused", "momentum": 0.5, "n": 100},
+        {"lookahead": "none"},
+    ),
+    "ahead, orthogonal": (
+        {"lookahead": "batch(3)", "update": "orthogonal", "step_size": 0.5},
+        {"lookahead": "none"},
+    ),
 }
 LEVEL = 1e-3 / (8 * 2 * len(CASES))
 
@@ -94,31 +114,52 @@ def directions(setting: Setting, g: np.ndarray) -> np.ndarray:
     return np.sign(g) if setting.update == "sign" else g
 
 
+def taken_at(setting: Setting, w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Preactivations of the network that gradients are taken of, a copy of it for each sample."""
+    h, rho = w @ x, setting.lookahead.size
+    c = setting.scale * np.multiply(*slope_and_residual(setting, h, y))
+    if setting.lookahead.kind.on_batch:
+        return (w + rho * c @ np.swapaxes(x, 1, 2) / setting.n) @ x
+    copies = w[..., None] + rho * c[:, :, None] * x[:, None]
+    return np.einsum("kpdn,kdn->kpn", copies, x)
+
+
+def slope_and_residual(
+    setting: Setting, h: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    phi, slope = erf(h / 2**0.5), (2 / np.pi) ** 0.5 * np.exp(-(h**2) / 2)
+    return slope, y - setting.scale * np.sum(phi, axis=1, keepdims=True)
+
+
 def plain_loop(setting: Setting, seed: int) -> list[np.ndarray]:
     """All runs of a setting in R^d."""
     key, runs, scale = np.random.default_rng(seed), setting.runs, setting.scale
     p, d, n = setting.p, setting.d, setting.n
     w = key.standard_normal((runs, p, d))
     w /= np.linalg.norm(w, axis=2, keepdims=True)
-    v = np.zeros_like(w)
+    v, squares = np.zeros_like(w), np.zeros_like(w)
     m, ahead = setting.momentum.share, setting.momentum.name == "nesterov"
     for step in range(setting.steps):
         if step % setting.batches.steps_per_set == 0:
             x = key.standard_normal((runs, d, n))
             y = x[:, :1] + x[:, 1:2] + x[:, :1] ** 2 - x[:, 1:2] ** 2
             y = y + setting.noise * key.standard_normal((runs, 1, n))
-        h = w @ x
-        phi, slope = erf(h / 2**0.5), (2 / np.pi) ** 0.5 * np.exp(-(h**2) / 2)
-        r = y - scale * np.sum(phi, axis=1, keepdims=True)
+        h = taken_at(setting, w, x, y) if setting.lookahead.numbers else w @ x
+        slope, r = slope_and_residual(setting, h, y)
         g = scale * (slope * r) @ np.swapaxes(x, 1, 2) / n
         if setting.gradient == "tangent":
             g = g - w * np.sum(g * w, 2, keepdims=True) / np.sum(w * w, 2, keepdims=True)
         cosine = g[:, 0, 0] / np.linalg.norm(g[:, 0], axis=1)
         g = clipped(setting, g)
-        v = m * v + g
-        w = (1.0 - setting.decay) * w + setting.step_size[step] * directions(
-            setting, g + m * v if ahead else v
-        )
+        if setting.update.name == "adam":
+            b1, b2 = setting.update.numbers
+            v, squares = b1 * v + (1 - b1) * g, b2 * squares + (1 - b2) * g**2
+            unbiased = (v / (1 - b1 ** (step + 1)), squares / (1 - b2 ** (step + 1)))
+            moved = unbiased[0] / (np.sqrt(unbiased[1]) + 1e-8)
+        else:
+            v = m * v + g
+            moved = directions(setting, g + m * v if ahead else v)
+        w = (1.0 - setting.decay) * w + setting.step_size[step] * moved
         if setting.rows == "normalised":
             w /= np.linalg.norm(w, axis=2, keepdims=True)
     return numbers(w[:, :, :2], w @ np.swapaxes(w, 1, 2), cosine)

@@ -111,22 +111,23 @@ def sorted_directions(
 
     A direction is found where its median cosine is at least ``learned`` and so many ``times`` the
     cosine of a random neuron: what is smaller cannot be seen in the plots.  A smaller cosine is
-    told where it is as many times its numerical error.
+    told where it is as many times its numerical error; one that theory leaves open is below that.
     """
     found: list[tuple[str, float]] = []
     others: list[str] = []
     for directions, value in zip(names, step["median_cosines"], strict=True):
         name, verb = " and ".join(directions), "is" if len(directions) == 1 else "are"
         cosine, chance = mean_of(value), math.sqrt(len(directions) / d)
+        error = value.get("numerical_error", 0.0)
         if cosine is not None and cosine >= max(learned, times * chance):
             found.append((name, cosine))
-        elif cosine is None or cosine < times * chance:
+        elif chance >= error if cosine is None else cosine < times * chance:
             size = "1/√d" if len(directions) == 1 else rf"$\sqrt{{{len(directions)}/d}}$"
             others.append(f"{name} {verb} still at chance, about {size} = {short(chance)}.")
-        elif cosine < times * value.get("numerical_error", 0.0):
+        elif cosine is None or cosine < times * error:
             others.append(
                 f"{name}: the |cosine| is too small for the numerical accuracy of theory, about "
-                f"{short(value['numerical_error'])}."
+                f"{short(error)}."
             )
         else:
             others.append(f"{name}: the |cosine| is {short(cosine)}, and chance {short(chance)}.")

@@ -1,10 +1,10 @@
-"""Claims about steps that see their batch twice (arXiv 2405.15459, arXiv 2510.21020)."""
+"""Findings about steps that see their batch twice: held for two steps, or looked at ahead."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -27,6 +27,22 @@ from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 
 TWICE = "repeat(2)"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A field of a setting with which steps see their batch twice, its values and their names."""
+
+    twice: str
+    once: str
+    seen_twice: str
+    seen_once: str
+
+
+WAYS = {
+    "batches": Way(TWICE, "fresh", "batches seen twice", "fresh batches"),
+    "lookahead": Way("batch(2p)", "none", "looking ahead", "plain steps"),
+}
 
 
 def mean_alignment(trajectory: Trajectory) -> Float[np.ndarray, " runs"]:
@@ -56,24 +72,27 @@ def limit_error(limit: Trajectory) -> float:
     return float(np.mean(lengths / limit.norms[0, -1]))
 
 
-def twice_against_once(setting: Fields, *, least: float, d: Sequence[int], runs: Runs) -> Findings:
+def twice_against_once(
+    setting: Fields, *, least: float, d: Sequence[int], runs: Runs, field: str = "batches"
+) -> Findings:
     """Exponents of the neurons' cosine on batches seen twice and once, and the predicted limit.
 
     Beside the limit c of a cosine with the r directions of the target stands that of a random row:
     it is (c^2 + r/d)^(1/2), and its exponent is that of its values at the smallest and largest d.
-    ``batches`` of the setting is what is simulated; the prediction is for batches seen twice, and
+    ``field`` of the setting is what is simulated; the prediction is for batches seen twice, and
     the measured cosine at the largest d must be above half of ``least``.
     """
-    limit = limit_of({**setting, "batches": TWICE})
+    way = WAYS[field]
+    limit = limit_of({**setting, field: way.twice})
     expected, r = float(mean_alignment(limit)[0]), limit.overlap.shape[-1]
     cosines = [math.hypot(expected, math.sqrt(r / size)) for size in d]
-    again = learned("cosine, batches seen twice", mean_alignment)
-    once = not_learned("cosine, fresh batches", mean_alignment, setting={"batches": "fresh"})
+    again = learned(f"cosine, {way.seen_twice}", mean_alignment)
+    once = not_learned(f"cosine, {way.seen_once}", mean_alignment, setting={field: way.once})
     measured = (replace(again, limit=growth(cosines, d)), once)
     values = statistics_over_sizes(setting, measured, d, runs)
     findings = exponent_findings(measured, values, d)
     largest = mean_of(
-        f"cosine at $d={d[-1]}$, batches seen twice",
+        f"cosine at $d={d[-1]}$, {way.seen_twice}",
         values[again.name][-1],
         (0.5 * least, math.inf),
         expected,
@@ -187,6 +206,39 @@ CLAIMS = (
     repeated("even-and-odd", BOTH, "softplus", 2),
     repeated("odd", "He3(x1)/sqrt(6)", "tanh", 3),
     repeated("pair", "x1*x2 + He2(x1)*x2", "softplus", 2),
+    Claim(
+        id="looking-ahead-odd",
+        statement=(
+            "Steps that look ahead take their gradient after a step of size $2p$ on the same "
+            r"batch. On fresh batches of $n=2d$ samples they learn $\mathrm{He}_3(x_1)/\sqrt{6}$, "
+            "which has information exponent 3. Plain steps learn nothing."
+        ),
+        source=sources.beyond(
+            "arXiv 2405.15459",
+            "abstract: data seen twice surpasses the information exponent",
+            "Giant steps are taken on batches of order $d$, and the limits of the effective "
+            "process are computed.",
+        ),
+        regime="The width $p$ is fixed, $n=2d$, four steps are taken with tanh, and $d$ grows.",
+        rule=(
+            "Let $c$ be the limit of the effective process. Looking ahead, the mean over neurons "
+            r"of $|\cos(w_i,w^*)|$ has an exponent in $d$ above $-1/4$. It is that of "
+            "$(c^2+1/d)^{1/2}$, and at the largest $d$ the mean is $c$. With plain steps the "
+            "exponent is below $-1/4$ and as predicted, $-1/2$."
+        ),
+        experiment=twice_against_once,
+        setting=NETWORK
+        | {"target": "He3(x1)/sqrt(6)", "activation": "tanh"}
+        | {"batches": "fresh", "lookahead": WAYS["lookahead"].twice},
+        options={"least": 0.2, "field": "lookahead"},
+        controls={
+            "plain steps": Changes(setting={"lookahead": "none"}),
+            "plain steps learn a linear part": Changes(setting={"target": "x1 + He3(x1)/sqrt(6)"}),
+        },
+        quick={"d": (500, 2000, 8000), "runs": (128, 32, 36)},
+        full={"d": (500, 4000, 32_000, 128_000), "runs": 24},
+        tuned=one_at_a_time(setting={"step_size": ("2*p", "4*p")}),
+    ),
     Claim(
         id="learning-rate-decides",
         statement=(

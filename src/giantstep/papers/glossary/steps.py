@@ -51,6 +51,19 @@ TERMS = (
         linked=("reused batch",),
     ),
     Term(
+        ("lookahead", "looking ahead", "extragradient"),
+        (
+            "A step looks ahead if it takes its gradient after a first step on the same data, "
+            r"which is then undone.  `sample(rho)`: the gradient of each sample is taken after a "
+            r"step of size $\rho$ on that sample alone.  `batch(rho)`: it is taken after such a "
+            "step on the batch.  A negative size climbs, as sharpness-aware steps do.  Each sample "
+            "is seen twice, so that transforms of its label count."
+        ),
+        r"$\tilde{h}=h+\rho|x|^2c(h,y)$, where $c(h,y)\,x$ is the gradient of a sample",
+        ("reused", "generative exponent"),
+        "arXiv 2405.15459",
+    ),
+    Term(
         ("effective process",),
         (
             "The effective process is the exact limit of steps on reused batches, as $d$ grows at "

@@ -16,14 +16,15 @@ from statistics import NormalDist
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.coordinates import Known
+from giantstep.gaussian.coordinates import Known, widened
+from giantstep.prediction.narrow.fitted_part import FittedPart
 from giantstep.prediction.narrow.mean_gradient import mean_gradient
 from giantstep.prediction.narrow.noise import Fluctuations
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.state import State, labels_at
 from giantstep.problem.batches import set_size
 from giantstep.problem.motion import stepped_rows, used_gradient
-from giantstep.problem.network import coefficients, moved_readout, readout_descent
+from giantstep.problem.network import coefficients, displaced, moved_readout, readout_descent
 from giantstep.problem.setting import Setting
 
 
@@ -75,34 +76,51 @@ class Batch(ABC):
 
     def step(self, state: State) -> Gradients:
         """The gradients of a step, in a basis grown by the directions that it reveals."""
-        labels = self.deflated(self.labels)
-        inputs = state.preactivations(self.data[:, : state.rows.shape[1]])
-        c = np.asarray(coefficients(self.setting, inputs, labels, state.readout))
-        share = 1.0
-        if seen_share(self.setting) < 1:
+        setting, labels, weights = self.setting, self.deflated(self.labels), self.weights
+        if seen_share(setting) < 1:
             # Of a minibatch a step sees the points whose next normal is below a quantile.
-            seen = self.unused(1)[:, 0] < NormalDist().inv_cdf(seen_share(self.setting))
-            c, share = c * seen, float(self.weights @ seen)
-        self.reveal(c.T)
-        gradient = (c * self.weights) @ self.data / share
+            seen = self.unused(1)[:, 0] < NormalDist().inv_cdf(seen_share(setting))
+            weights = weights * seen / float(weights @ seen)
+        ahead = state
+        if setting.lookahead.kind.on_batch:
+            shift = setting.lookahead.size * self._look(state, labels, weights).rows
+            ahead = replace(state, rows=widened(state.rows, shift.shape[1]) + shift)
+        gradients = self._look(ahead, labels, weights)
+        return Gradients.used(setting, state, gradients.rows, gradients.readout)
+
+    def _look(
+        self, state: State, labels: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
+    ) -> Gradients:
+        """Gradients of a network on the points of these weights.
+
+        Samples that are looked ahead on have |x|^2 = d, docs/derivations/lookahead.md, eq. (4).
+        """
+        setting, readout = self.setting, state.readout
+        inputs = state.preactivations(self.data[:, : state.rows.shape[1]])
+        inputs = displaced(
+            setting, inputs, labels, readout, lambda: np.full(len(labels), float(setting.d))
+        )
+        c = np.asarray(coefficients(setting, inputs, labels, readout))
+        self.reveal(c.T if weights is self.weights else (c * (weights != 0)).T)
+        gradient = (c * weights) @ self.data
         gradient[:, : state.rows.shape[1]] += self.missing(state)
-        counts = self.weights if share == 1.0 else self.weights * seen / share
-        descent = readout_descent(self.setting, inputs, labels, state.readout, counts=counts)
-        return Gradients.used(self.setting, state, gradient, descent)
+        return Gradients(
+            gradient, readout_descent(setting, inputs, labels, readout, counts=weights)
+        )
 
     def deflated(self, labels: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """The labels without their fitted part."""
-        mean, beta = self.fitted_part(labels)
-        return labels - mean - self.data @ beta if self.setting.deflate == 1 else labels - mean
+        part = self.fitted_part(labels)
+        return labels - part.at(self.data)
 
-    def fitted_part(self, labels: Float[np.ndarray, " n"]) -> tuple[float, Float[np.ndarray, " q"]]:
+    def fitted_part(self, labels: Float[np.ndarray, " n"]) -> FittedPart:
         """The mean and linear part that deflation removes; the latter reveals a direction."""
         deflate = self.setting.deflate
         mean = float(self.weights @ labels) if deflate >= 0 else 0.0
         if deflate == 1:
             self.reveal((labels - mean)[:, None])
-            return mean, (self.weights * (labels - mean)) @ self.data
-        return mean, np.zeros(self.data.shape[1])
+            return FittedPart(mean, (self.weights * (labels - mean)) @ self.data)
+        return FittedPart(mean, np.zeros(self.data.shape[1]))
 
     def missing(self, state: State) -> Float[np.ndarray, "p q"] | float:
         """What the mean gradient of the points lacks: its error, where it is known."""

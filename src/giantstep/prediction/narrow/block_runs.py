@@ -14,7 +14,9 @@ from jaxtyping import Float
 
 from giantstep.prediction.limits import DENSE_START
 from giantstep.prediction.narrow.drawn_runs import DrawnRun, fresh_means
+from giantstep.prediction.narrow.drawn_work import held
 from giantstep.prediction.narrow.evolution import Snapshot
+from giantstep.prediction.narrow.fitted_part import FittedPart
 from giantstep.prediction.narrow.noise import Fluctuations, Samples
 from giantstep.prediction.narrow.points import Quadrature
 from giantstep.prediction.narrow.state import State
@@ -59,6 +61,18 @@ def block_start(setting: Setting, run: int) -> BlockState:
     return BlockState(rows, readout, biases, drawn, span=span)
 
 
+class LastBlocks:
+    """Held samples of the last step, which a readout is fitted on."""
+
+    def __init__(self, held: BlockBatch) -> None:
+        self.outcomes, self.data = held.labels(), held.data
+        self.degree = held.setting.deflate
+
+    def fitted_part(self, labels: Float[np.ndarray, " n"]) -> FittedPart:
+        """The mean that deflation removes."""
+        return FittedPart.of(labels, self.data[:, :0], self.degree)
+
+
 class BlockRun(DrawnRun):
     """One run: its rows block by block, and as new samples see them.
 
@@ -82,9 +96,15 @@ class BlockRun(DrawnRun):
     def start(setting: Setting, run: int) -> State:
         return block_start(setting, run)
 
+    @property
+    def states_of_fit(self) -> tuple[State, State]:
+        """The network in the coordinates of the last batch, or of new samples, which test it."""
+        new = self.snapshot.state
+        return (new if self.batch is None else self.state), new
+
     def step(self, step: int) -> None:
         """Take a giant step."""
-        stepped = self._held_step(step) if self.setting.seen_again else self._fresh_step(step)
+        stepped = self._held_step(step) if held(self.setting) else self._fresh_step(step)
         readout = moved_readout(self.setting, self.state.readout, stepped.readout_gradient)
         self.state = replace(self.state, rows=stepped.motion.rows, readout=readout)
         self._look(step + 1, self.span.turned(stepped.gradient))
@@ -99,6 +119,8 @@ class BlockRun(DrawnRun):
         state = self.state
         stepped = self.held.step_rows(Motion(state.rows), state.biases, state.readout, step)
         self.columns = self.held.columns
+        if self.setting.readout_on_last:
+            self.batch = LastBlocks(self.held)
         return stepped
 
     def _fresh_step(self, step: int) -> Stepped:

@@ -196,7 +196,7 @@ def told_by_runs(setting: Setting) -> bool:
     With momentum the state has velocities, which V has not; of tangent gradients its noise is
     not derived.
     """
-    plain = setting.update.kind.plain and setting.along_gradient
+    plain = setting.update.kind.plain and setting.plain_gradient
     frozen = setting.readout_between.kind.frozen and plain
     return setting.seen_again or setting.deflate >= 0 or not frozen
 
@@ -244,12 +244,12 @@ def deviations_by_runs(
         engine.readout = start.readout
         if given:
             engine.motion, engine.biases = start.motion, start.biases
-        states = [(engine.overlap, engine.gram)]
+        states = [engine.layer]
         for step in range(setting.steps):
             engine.step(step)
-            states.append((engine.overlap, engine.gram))
-        overlaps.append(np.stack([overlap for overlap, _ in states]))
-        grams.append(np.stack([gram for _, gram in states]))
+            states.append(engine.layer)
+        overlaps.append(np.stack([layer.overlap for layer in states]))
+        grams.append(np.stack([layer.gram for layer in states]))
     norms = np.sqrt(np.diagonal(grams, axis1=2, axis2=3))
     scale = math.sqrt(n / setting.n)
     of_overlap, of_norms, of_gram = (

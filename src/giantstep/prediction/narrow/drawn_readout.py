@@ -8,12 +8,13 @@ readout is fitted as a run fits it, on samples of the drawn run (docs/derivation
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.narrow.fitted_part import FittedPart
 from giantstep.prediction.narrow.noise import Samples
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.state import State, labels_at
@@ -35,15 +36,6 @@ class Fit:
     test_error: float
 
 
-@dataclass(frozen=True)
-class LinearPart:
-    """What deflation subtracts from labels, mean + <beta, x>; ``outside`` is |beta| elsewhere."""
-
-    mean: float
-    beta: Float[np.ndarray, " q"]
-    outside: float = 0.0
-
-
 @runtime_checkable
 class LastBatch(Protocol):
     """Samples of the last step: known coordinates, labels, and the part that deflation fits."""
@@ -52,27 +44,30 @@ class LastBatch(Protocol):
 
     @property
     def data(self) -> Float[np.ndarray, "n q"]: ...
-    def fitted_part(
-        self, labels: Float[np.ndarray, " n"]
-    ) -> tuple[float, Float[np.ndarray, " q"]]: ...
+    def fitted_part(self, labels: Float[np.ndarray, " n"]) -> FittedPart: ...
 
 
-def drawn_fit(setting: Setting, state: State, noise: Samples, batch: LastBatch | None) -> Fit:
-    """The readout after a step, on new samples or on those of the ``batch`` of the last step."""
+def drawn_fit(
+    setting: Setting, states: tuple[State, State], noise: Samples, batch: LastBatch | None
+) -> Fit:
+    """The readout after a step, on new samples or on those of the ``batch`` of the last step.
+
+    ``states`` -> the network in the coordinates of what it is fitted on, and of what tests it.
+    """
+    state, tested = states
     if setting.readout_on_last and batch is not None:
-        fitted = LinearPart(*batch.fitted_part(batch.outcomes))
-        data = batch.data
-        labels = batch.outcomes - fitted.mean - data @ fitted.beta
+        fitted, data = batch.fitted_part(batch.outcomes), batch.data
+        labels = batch.outcomes - fitted.at(data)
     else:
-        points = noise.samples(setting.readout_n, state.rows.shape[1])
+        q = setting.d if setting.deflate == 2 else state.rows.shape[1]
+        points = noise.samples(setting.readout_n, q)
         data = points.x
         labels, fitted = _deflated(setting, points, noise)
     fit = fit_readout(FeatureTable(_features(setting, state, data), labels), setting)
     weights = fit.weights[fit.chosen]
-    testing = noise.samples(TEST_SAMPLES, data.shape[1])
-    outcomes = labels_at(setting, testing.x, testing.noise) - fitted.mean
-    outcomes = outcomes - testing.x @ fitted.beta
-    answers = setting.scale * _features(setting, state, testing.x) @ weights
+    testing = noise.samples(TEST_SAMPLES, max(tested.rows.shape[1], len(fitted.beta)))
+    outcomes = labels_at(setting, testing.x, testing.noise) - fitted.at(testing.x)
+    answers = setting.scale * _features(setting, tested, testing.x) @ weights
     test = float(np.mean((outcomes - answers) ** 2)) + fitted.outside**2
     return Fit(weights, float(fit.train_errors[fit.chosen]), test)
 
@@ -87,7 +82,7 @@ def _features(
 
 def _deflated(
     setting: Setting, points: Points, noise: Samples
-) -> tuple[Float[np.ndarray, " n"], LinearPart]:
+) -> tuple[Float[np.ndarray, " n"], FittedPart]:
     """Labels of new samples without their fitted part, and that part.
 
     Outside the known directions beta has the length |v| L/n, L a chi variable, v the centred
@@ -97,16 +92,13 @@ def _deflated(
     """
     n, q = points.x.shape
     labels = labels_at(setting, points.x, points.noise)
-    mean = float(labels.mean()) if setting.deflate >= 0 else 0.0
-    labels = labels - mean
-    if setting.deflate < 1:
-        return labels, LinearPart(mean, np.zeros(q))
-    beta, size = labels @ points.x / n, float(np.linalg.norm(labels))
-    part, along = LinearPart(mean, beta), labels - points.x @ beta
-    if size == 0.0 or q == setting.d:
+    part = FittedPart.of(labels, points.x, setting.deflate)
+    along, centred = labels - part.at(points.x), labels - part.mean
+    size = float(np.linalg.norm(centred))
+    if setting.deflate < 1 or size == 0.0 or q == setting.d:
         return along, part
-    unit, e = labels / size, noise.normals(n)
+    unit, e = centred / size, noise.normals(n)
     length = math.sqrt(noise.key.chisquare(setting.d - q))
     component = unit * (length - unit @ e) + e
     outside = size * length / n
-    return along - outside * component, LinearPart(mean, beta, outside)
+    return along - outside * component, replace(part, outside=outside)

@@ -13,147 +13,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.narrow.batch import Gradients, NoisyBatch
-from giantstep.prediction.narrow.drawn_readout import Fit, drawn_fit
+from giantstep.prediction.narrow.drawn_readout import Fit, LastBatch, drawn_fit
+from giantstep.prediction.narrow.drawn_work import (
+    ERROR_POINTS,
+    all_known,
+    held,
+    log2_points_of_step,
+    most_samples,
+    points_serve,
+    row_count,
+)
 from giantstep.prediction.narrow.evolution import Snapshot, evolution_of
-from giantstep.prediction.narrow.mean_gradient import mean_gradient, stein_applies
+from giantstep.prediction.narrow.fitted_part import FittedPart
+from giantstep.prediction.narrow.mean_gradient import mean_gradient
 from giantstep.prediction.narrow.noise import Fluctuations, Samples
 from giantstep.prediction.narrow.points import Points, Quadrature, points_for
 from giantstep.prediction.narrow.readout import errors_after_steps
 from giantstep.prediction.narrow.state import State, labels_at, start_of_run
 from giantstep.problem.batches import set_of, set_size
-from giantstep.problem.network import coefficients, readout_descent
-from giantstep.problem.penalties import penalties_of
+from giantstep.problem.network import coefficients, displaced, readout_descent
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.deferred import directions_revealed
-
-ROWS = (24, 96)
-"""Drawn runs, at least and at most: the mean of 24 is off by a fifth of what one run differs by,
-that of 96 by a tenth."""
-
-
-def log2_points_of_step(
-    setting: Setting, *, a_neuron: int = 16, least: int = 11, most: int = 14
-) -> int:
-    """Points of a step, as a power of two; the p x p matrix A has relative noise sqrt(p/N).
-
-    Points that are held in place of samples are as many as are affordable: what was seen of them,
-    m coordinates, has the share m/N of each, where it is m/n of a sample.
-    """
-    if held(setting) and set_size(setting.batches, setting.n) > most_samples(setting):
-        return int(math.log2(most_samples(setting)))
-    return min(max(math.ceil(math.log2(a_neuron * setting.p)), least), most)
-
-
-def row_coordinates(setting: Setting) -> int:
-    """Coordinates of a row in the span of rows, velocities and known directions, or along axes."""
-    if not setting.update.kind.turns:
-        return setting.d
-    return min(setting.d, setting.moving + setting.known)
-
-
-def points_serve(setting: Setting) -> bool:
-    """Whether points may stand for samples: their mean gradient is replaced by the true one."""
-    return stein_applies(setting) and setting.deflate < 1 and not setting.readout_on_last
-
-
-def held(setting: Setting) -> bool:
-    """Whether samples are held: to be seen again, to deflate their labels, or for the readout."""
-    return setting.seen_again or setting.deflate == 1 or setting.readout_on_last
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Products that a step of one run takes for each sample, and the coordinates it holds."""
-
-    products: int
-    columns: int
-
-
-def _cost(setting: Setting, columns: int, *, of_activation: int = 32, of_normal: int = 8) -> Cost:
-    """The cost of samples that are known by so many coordinates from the start.
-
-    A neuron takes its coordinates twice, a row of A, and ``of_activation`` for its nonlinear
-    function; a coordinate is a random number.
-    """
-    a_neuron = 2 * columns + setting.p + of_activation
-    return Cost(setting.p * a_neuron + of_normal * columns, columns)
-
-
-def _deferred_cost(setting: Setting, *, of_orthogonal: int = 12) -> Cost:
-    """The cost of held samples that gain coordinates, and are made orthogonal to what was used."""
-    revealed = directions_revealed(setting)
-    plain = _cost(setting, min(setting.d, row_coordinates(setting) + revealed))
-    orthogonal = of_orthogonal * setting.p * (setting.p + revealed)
-    return Cost(plain.products + orthogonal, plain.columns + revealed)
-
-
-def all_known(setting: Setting) -> bool:
-    """Whether held samples have all d coordinates from the start, which is cheaper or asked for."""
-    if not setting.update.kind.turns:
-        return True
-    return _cost(setting, setting.d).products <= _deferred_cost(setting).products
-
-
-def cost_of_samples(setting: Setting) -> Cost:
-    """The cost of the samples of a step as a drawn run takes them."""
-    if not held(setting):
-        return _cost(setting, row_coordinates(setting))
-    return _cost(setting, setting.d) if all_known(setting) else _deferred_cost(setting)
-
-
-def most_samples(setting: Setting, *, work: int = 2**35, numbers: int = 2**24) -> int:
-    """Samples of a step that a drawn run takes as they are: points stand for more.
-
-    ``work`` are the products of all steps of the least number of runs, some seconds on one core,
-    and ``numbers`` the coordinates of the samples at once.  Where no points can stand for samples
-    all of them are taken that fit.
-    """
-    cost = cost_of_samples(setting)
-    fitting = max(numbers // cost.columns, 2**11)
-    if not points_serve(setting):
-        return fitting
-    a_sample = cost.products * max(setting.steps, 1) * max(ROWS[0], setting.runs)
-    return min(max(work // a_sample, 2**11), fitting)
-
-
-def needs_samples(setting: Setting) -> bool:
-    """Whether a readout is fitted on drawn samples: between steps, or on those of the last step."""
-    between = setting.readout_between.kind.fitted
-    return between or (setting.readout_n > 0 and setting.readout_on_last and setting.steps > 0)
-
-
-def expected_seconds(
-    setting: Setting, *, fits: bool | None = None, products_a_second: float = 4e9
-) -> float:
-    """Seconds that the least number of drawn runs take on one core, about.
-
-    ``fits``: whether their readouts are fitted on drawn samples; None where only they tell.
-    """
-    fitted = needs_samples(setting) if fits is None else fits
-    products = _products_of_run(setting) + fitted * _products_of_fits(setting)
-    return max(ROWS[0], setting.runs) * products / products_a_second
-
-
-def _products_of_run(setting: Setting) -> int:
-    """Products that a drawn run takes: its steps, and its error on points after each."""
-    points = 2 ** log2_points_of_step(setting)
-    samples = set_size(setting.batches, setting.n)
-    samples = samples if samples <= most_samples(setting) else points
-    measured = points * setting.p * (row_coordinates(setting) + setting.p)
-    steps = setting.steps * samples * cost_of_samples(setting).products
-    return steps + (setting.steps + 1) * measured
-
-
-def _products_of_fits(setting: Setting, *, a_penalty: int = 2) -> int:
-    """Products that the readouts of a drawn run take, leave-one-out errors included."""
-    penalties = len(penalties_of(setting.ridge))
-    a_feature = row_coordinates(setting) + setting.p + a_penalty * penalties * (penalties > 1)
-    return (setting.steps + 1) * setting.readout_n * setting.p * a_feature
 
 
 @dataclass(frozen=True)
@@ -170,30 +55,21 @@ def predict(
     drawing: Drawing,
     kind: type[DrawnRun] | None = None,
     draws: int | None = None,
-    work: int = 2**32,
-    error_points: int = 2**11,
 ) -> dict[str, Float[np.ndarray, "rows ..."]]:
     """Fields of the record, a row for each drawn run.
 
-    ``kind`` says how a run is drawn.  There are at least and at most so many rows (ROWS) unless
-    more are simulated, or ``draws`` of them; their starts are those of the simulated runs in turn.
-    ``work`` are products of samples with neurons and with their coordinates in all drawn runs: some
-    seconds.  Errors of the network
-    are means over ``error_points`` points: a run is off by one or two per cent, the mean of 24 by
-    less than a third of that.
+    ``kind`` says how a run is drawn; starts are those of the simulated runs in turn.
     """
     kind = kind or DrawnRun
-    affordable = work // max(_products_of_run(setting), 1)
-    wanted = draws or min(max(affordable, ROWS[0]), ROWS[1])
     starts = [kind.start(setting, run) for run in range(setting.runs)]
     drawn = []
-    for row in range(setting.runs * math.ceil(wanted / setting.runs)):
+    for row in range(row_count(setting, by_fits=drawing.by_fits, draws=draws)):
         start = starts[row % setting.runs]
-        quadrature = points_for(setting, row, log2_points_of_step(setting))
+        quadrature = points_for(setting, row, log2_points_of_step(setting), on_axes=True)
         noise = Samples(row, setting, most_samples(setting), single=True)
         run = kind(setting, start, quadrature, noise)
         snapshots, fits = _followed(run, noise, fitted=drawing.by_fits)
-        fields = dict(vars(evolution_of(setting, snapshots, error_points)))
+        fields = dict(vars(evolution_of(setting, snapshots, ERROR_POINTS)))
         if drawing.by_fits:
             errors = np.array([(fit.train_error, fit.test_error) for fit in fits])
         elif drawing.errors:
@@ -213,9 +89,7 @@ def _followed(run: DrawnRun, noise: Samples, *, fitted: bool) -> tuple[list[Snap
             run.step(step - 1)
         snapshots.append(run.snapshot)
         if fitted:
-            last = setting.readout_on_last and run.batch is not None
-            state = run.state if last else run.snapshot.state
-            fits.append(drawn_fit(setting, state, noise, run.batch))
+            fits.append(drawn_fit(setting, run.states_of_fit, noise, run.batch))
         if setting.readout_between.kind.fitted:
             run.state = replace(run.state, readout=fits[-1].weights)
     return snapshots, fits
@@ -240,13 +114,20 @@ class DrawnRun:
     ) -> None:
         self.setting, self.quadrature, self.noise = setting, quadrature, noise
         self.state, self.number = start, -1
-        self.batch: HeldSamples | NoisyBatch | None = None
+        self.batch: LastBatch | None = None
         self.snapshot = Snapshot(start, quadrature(start.rows, 0))
 
     @staticmethod
     def start(setting: Setting, run: int) -> State:
         """The start of one run as the engine that simulates it draws it."""
-        return start_of_run(setting, run)
+        return start_of_run(setting, run, on_axes=True)
+
+    @property
+    def states_of_fit(self) -> tuple[State, State]:
+        """The network in the coordinates of what its readout is fitted on, and tested on."""
+        last = self.setting.readout_on_last and self.batch is not None
+        state = self.state if last else self.snapshot.state
+        return state, state
 
     def step(self, step: int) -> None:
         """Take a giant step."""
@@ -256,7 +137,7 @@ class DrawnRun:
             self.state = replace(self.snapshot.state, readout=self.state.readout)
             self.number = number
             self.batch = self._held_batch() if held(setting) else None
-        if self.batch is None:
+        if not isinstance(self.batch, HeldSamples | NoisyBatch):
             gradients = _fresh_gradients(setting, self.state, self.snapshot.points, self.noise)
         else:
             gradients = self.batch.step(self.state)
@@ -302,22 +183,22 @@ class HeldSamples:
 
     def step(self, state: State) -> Gradients:
         """The gradients of a step on all samples, or on those of them that it draws."""
-        mean, beta = self.fitted_part(self.labels)
-        labels = self.labels - mean - self.data @ beta
+        labels = self.labels - self.fitted_part(self.labels).at(self.data)
         samples, drawn = self.samples, self.setting.n
         if drawn < len(labels):
             chosen = self.noise.key.choice(len(labels), drawn, replace=False)
-            samples, labels = replace(samples, x=samples.x[chosen]), labels[chosen]
-        along, _, descent = _summed(self.setting, state, samples, labels)
+            samples = replace(samples, x=samples.x[chosen], spare=samples.spare[chosen])
+            labels = labels[chosen]
+        ahead = state
+        if self.setting.lookahead.kind.on_batch:
+            shift = self.setting.lookahead.size * _summed(self.setting, state, samples, labels)[0]
+            ahead = replace(state, rows=state.rows + shift)
+        along, _, descent = _summed(self.setting, ahead, samples, labels)
         return Gradients.used(self.setting, state, along, descent)
 
-    def fitted_part(self, labels: Float[np.ndarray, " n"]) -> tuple[float, Float[np.ndarray, " d"]]:
-        """The mean and linear part that deflation removes."""
-        mean = float(labels.mean()) if self.setting.deflate >= 0 else 0.0
-        beta = np.zeros(self.setting.d, dtype=self.data.dtype)
-        if self.setting.deflate == 1:
-            beta = (labels - mean).astype(beta.dtype) @ self.data / len(labels)
-        return mean, beta
+    def fitted_part(self, labels: Float[np.ndarray, " n"]) -> FittedPart:
+        """What deflation removes from the labels."""
+        return FittedPart.of(labels, self.data, self.setting.deflate)
 
 
 def _fresh_gradients(
@@ -348,17 +229,25 @@ def fresh_means(
     if setting.deflate == 0:
         labels = labels - batch.weights @ labels
     if batch.x is points.x:  # the error of their own mean, larger than the noise of samples, goes
-        inputs = state.preactivations(points.x)
+        inputs, outside = state.preactivations(points.x), points.outside(setting)
+        squares = np.sum(points.x**2, axis=1) + outside
+        inputs = displaced(setting, inputs, labels, state.readout, lambda: squares)
         c = np.asarray(coefficients(setting, inputs, labels, state.readout))
         along = mean_gradient(setting, state, points, inputs, c)
         along += (c * (batch.weights - points.weights)) @ points.x
-        square = (c * batch.weights) @ c.T
+        square = (c * batch.weights * outside / max(setting.d - points.x.shape[1], 1)) @ c.T
         descent = readout_descent(setting, inputs, labels, state.readout, counts=batch.weights)
     else:
         along, square, descent = _summed(setting, state, batch, labels)
     values, vectors = np.linalg.eigh(square)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return along, symmetric, descent
+
+
+def _square_lengths(
+    x: Float[np.ndarray, "n q"], outside: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, " n"]:
+    return np.sum(x**2, axis=1) + outside
 
 
 def _summed(
@@ -376,15 +265,21 @@ def _summed(
     """
     p, (n, q), dtype = setting.p, batch.x.shape, batch.x.dtype
     along, square, descent = np.zeros((p, q)), np.zeros((p, p)), np.zeros(p)
-    rows, biases, readout = (
-        each.astype(dtype) for each in (state.rows, state.biases[:, None], state.readout)
+    rows, biases, readout, outside = (
+        each.astype(dtype)
+        for each in (state.rows, state.biases[:, None], state.readout, batch.outside(setting))
     )
+    share = outside / max(setting.d - q, 1)
     size = max(numbers // p, 1)
     for first in range(0, n, size):
         x, y = batch.x[first : first + size], labels[first : first + size].astype(dtype)
+        beyond = outside[first : first + size]
         inputs = rows @ x.T + biases
+        inputs = displaced(setting, inputs, y, readout, partial(_square_lengths, x, beyond))
         c = np.asarray(coefficients(setting, inputs, y, readout))
         along += c @ x
-        square += c @ c.T
+        # Neurons whose gradients are opposite leave eigenvalues of rounding, whose roots count.
+        exact = c.astype(np.float64)
+        square += (exact * share[first : first + size]) @ exact.T
         descent += readout_descent(setting, inputs, y, readout)
     return along / n, square / n, descent / n

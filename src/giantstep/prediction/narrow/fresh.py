@@ -28,7 +28,13 @@ from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
 from giantstep.prediction.narrow.points import Points, Quadrature, points_for
 from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
 from giantstep.prediction.narrow.velocity import MeanGradient, moved_with_velocity
-from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
+from giantstep.problem.network import (
+    coefficients,
+    displaced,
+    moved_readout,
+    network_and_coefficients,
+    readout_descent,
+)
 from giantstep.problem.setting import Setting
 
 
@@ -37,13 +43,15 @@ class Seen:
     """Points as a step sees them: ``labels`` are ``outcomes`` y after transform and deflation.
 
     ``coordinates`` are x and the direction that a deflation reveals, ``pulled`` is the unit vector
-    of coefficients that it used, None without one.
+    of coefficients that it used, None without one; ``outside`` are the squared lengths outside the
+    coordinates.
     """
 
     points: Points
     outcomes: Float[np.ndarray, " n"]
     coordinates: Float[np.ndarray, "n k"]
     labels: Float[np.ndarray, " n"]
+    outside: Float[np.ndarray, " n"]
     pulled: Float[np.ndarray, " n"] | None = None
 
 
@@ -59,17 +67,39 @@ def seen_points(setting: Setting, points: Points) -> Seen:
     outcomes = labels_at(setting, x, points.noise)
     labels = setting.label_transform(outcomes)
     if setting.deflate < 0:
-        return Seen(points, outcomes, x, labels)
+        return Seen(points, outcomes, x, labels, points.outside(setting))
     centred = labels - weights @ labels
     if setting.deflate == 0:
-        return Seen(points, outcomes, x, centred)
+        return Seen(points, outcomes, x, centred, points.outside(setting))
     size = math.sqrt(float(weights @ centred**2))
     pull = math.sqrt((setting.d - x.shape[1]) / setting.n)
     unit = centred / size
     revealed = pull * unit + points.spare
     beta = (weights * centred) @ x
     residual = centred - x @ beta - size * pull * revealed
-    return Seen(points, outcomes, np.concatenate([x, revealed[:, None]], axis=1), residual, unit)
+    outside = np.full(len(x), setting.d - x.shape[1] - 1.0)
+    coordinates = np.concatenate([x, revealed[:, None]], axis=1)
+    return Seen(points, outcomes, coordinates, residual, outside, unit)
+
+
+def seen_coefficients(
+    setting: Setting, state: State, seen: Seen, inputs: Float[np.ndarray, "p n"]
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "p n"], Float[np.ndarray, "p n"]]:
+    """The network's output on the points, where gradients are taken, and the coefficients there.
+
+    docs/derivations/lookahead.md, eq. (1).
+    """
+    output, g = network_and_coefficients(setting, inputs, seen.labels, state.readout)
+    if not setting.lookahead.kind.on_sample:
+        return output, inputs, g
+    ahead = displaced(
+        setting,
+        inputs,
+        seen.labels,
+        state.readout,
+        lambda: np.sum(seen.coordinates**2, axis=1) + seen.outside,
+    )
+    return output, ahead, np.asarray(coefficients(setting, ahead, seen.labels, state.readout))
 
 
 @dataclass(frozen=True)
@@ -96,6 +126,34 @@ class MeanStep:
     lengths: Float[np.ndarray, "*k p"]
 
 
+def mean_drift(
+    setting: Setting,
+    rows: Float[np.ndarray, "*k p q"],
+    seen: Seen,
+    g: Float[np.ndarray, "*k p n"],
+) -> tuple[Float[np.ndarray, "*k p m"], Drift]:
+    """G = E[g x] and the means of a step from ``rows``, of one network or several.
+
+    docs/derivations/tangent.md, eqs. (1) and (2).
+    """
+    weights, x = seen.points.weights, seen.coordinates
+    weighted = g * weights
+    mean, product = seen.points.mean_and_square(weighted, x)
+    # B + (d - q) A, in one product
+    spread = (g * (weights * (np.sum(x**2, axis=1) + seen.outside))) @ g.mT
+    if seen.pulled is not None:
+        spread -= (setting.d - x.shape[1]) * _pulled(seen.pulled, weighted)
+    if setting.gradient.kind.tangent:
+        inner = rows @ x[:, : rows.shape[-1]].mT
+        spread -= _along_rows(rows, weighted, g, inner)
+        mean, product = _without_rows(mean, product, rows)
+    return mean, Drift(
+        pull=mean[..., : setting.known],
+        cross=mean[..., : rows.shape[-1]] @ rows.mT,
+        gradient=(1.0 - 1.0 / setting.n) * product + spread / setting.n,
+    )
+
+
 def mean_step(
     setting: Setting,
     rows: Float[np.ndarray, "*k p q"],
@@ -105,26 +163,9 @@ def mean_step(
 ) -> MeanStep:
     """Giant step ``step`` from ``rows``, of one network or several, g their coefficients.
 
-    docs/theory/index.md, eq. (5); docs/derivations/long_runs.md, eq. (1);
-    docs/derivations/tangent.md, eqs. (1) and (2).
+    docs/theory/index.md, eq. (5); docs/derivations/long_runs.md, eq. (1).
     """
-    weights, x = seen.points.weights, seen.coordinates
-    weighted = g * weights
-    mean, product = seen.points.mean_and_square(weighted, x)
-    # B + (d - q) A, in one product
-    outside = setting.d - x.shape[1]
-    spread = (g * (weights * (np.sum(x**2, axis=1) + outside))) @ g.mT
-    if seen.pulled is not None:
-        spread -= outside * _pulled(seen.pulled, weighted)
-    if setting.gradient.kind.tangent:
-        inner = rows @ x[:, : rows.shape[-1]].mT
-        spread -= _along_rows(rows, weighted, g, inner)
-        mean, product = _without_rows(mean, product, rows)
-    drift = Drift(
-        pull=mean[..., : setting.known],
-        cross=mean[..., : rows.shape[-1]] @ rows.mT,
-        gradient=(1.0 - 1.0 / setting.n) * product + spread / setting.n,
-    )
+    mean, drift = mean_drift(setting, rows, seen, g)
     state = (rows[..., : setting.known], rows @ rows.mT)
     return MeanStep(mean, drift, *moved_state(setting, step, *state, drift))
 
@@ -217,7 +258,7 @@ def state_evolution(setting: Setting, start: State, quadrature: Quadrature) -> E
         overlaps.append(rows[:, : setting.known])
         grams.append(rows @ rows.T)
         seen, inputs = seen_points(setting, points), state.preactivations(points.x)
-        output, g = network_and_coefficients(setting, inputs, seen.labels, readout)
+        output, inputs, g = seen_coefficients(setting, state, seen, inputs)
         errors.append(squared_error(setting, seen.outcomes, output, points.weights))
         if step == setting.steps:
             break
@@ -254,7 +295,7 @@ def unsteadiness(setting: Setting, start: State, *, log2_points: int = 14) -> fl
         return 0.0
     points = points_for(setting, 0, log2_points)(start.rows, 0)
     seen, inputs = seen_points(setting, points), start.preactivations(points.x)
-    _, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
+    _, _, g = seen_coefficients(setting, start, seen, inputs)
     squares = g**2 @ points.weights
     moved = squares > 0
     strays = (g**4 @ points.weights)[moved] / squares[moved] ** 2 - 1.0

@@ -15,11 +15,12 @@ from giantstep.prediction.limits import (
     plain_step,
     when,
 )
-from giantstep.prediction.narrow import drawn_runs
+from giantstep.prediction.narrow import drawn_work
 from giantstep.prediction.narrow.batch import seen_share
 from giantstep.prediction.narrow.covariance import entries
 from giantstep.prediction.narrow.deviations import fewer_samples, told_by_runs
 from giantstep.prediction.narrow.long_runs import FEW_STEPS, is_long
+from giantstep.problem.batches import set_size
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred
 
@@ -40,9 +41,10 @@ FEW_NEURONS = Limit(
 def small_batches(setting: Setting) -> bool:
     """Whether a batch adds little to the inner products of the rows: fresh ones of n <= d/20.
 
-    Velocities add up what many batches have, and the noise of tangent gradients is another one.
+    Velocities add up what many batches have, and the noise of gradients that are tangent or taken
+    ahead is another one.
     """
-    apart = setting.along_gradient and not setting.seen_again
+    apart = setting.plain_gradient and not setting.seen_again
     return apart and setting.n <= FEW_NEURONS.most * setting.d
 
 
@@ -70,6 +72,13 @@ LONG_RUN_NEURONS = Limit(
 # -- runs that are drawn from the law of each step -------------------------------------------------
 
 
+def _share_drawn(setting: Setting) -> float | None:
+    """Samples of a set over those that can be drawn, where no points stand for more."""
+    if drawn_work.points_serve(setting):
+        return None
+    return set_size(setting.batches, setting.n) / drawn_work.most_samples(setting)
+
+
 DRAWN_RUNS = (
     Limit(
         name="steps of a drawn run",
@@ -82,7 +91,7 @@ DRAWN_RUNS = (
     ),
     Limit(
         name="weights of a random run",
-        quantity=lambda s: float(s.p * drawn_runs.row_coordinates(s)),
+        quantity=lambda s: float(s.p * drawn_work.row_coordinates(s)),
         most=2.0**16,
         sentence="too many neurons: theory draws random runs, and p times min(d, p + r) must be at "
         "most {most:.0f} for them, got {value:.0f}",
@@ -101,7 +110,7 @@ DRAWN_RUNS = (
     ),
     Limit(
         name="seconds in which theory draws random runs",
-        quantity=drawn_runs.expected_seconds,
+        quantity=drawn_work.expected_seconds,
         most=30.0,
         sentence="theory would draw random runs for about {value:.0f} seconds, at most {most:.0f} "
         "are allowed. Use fewer neurons, steps or runs",
@@ -110,22 +119,33 @@ DRAWN_RUNS = (
     ),
     Limit(
         name="samples that no points stand for",
-        quantity=lambda s: None if drawn_runs.points_serve(s) else s.n / drawn_runs.most_samples(s),
+        quantity=_share_drawn,
         most=1.0,
         # The mean gradient of points has noise along all coordinates, above that of the samples.
         sentence="too many samples for this loss, these inputs, deflated labels or the last batch: "
-        "n = {setting.n} is {value:.3g} times what theory can draw",
+        "n = {setting.n} with batches = {setting.batches} is {value:.3g} times what theory can "
+        "draw",
         evidence="docs/derivations/drawn_runs.md",
         kind="derived",
     ),
     Limit(
         name="features of a readout that is drawn",
-        quantity=lambda s: float(s.readout_n * s.p) if drawn_runs.needs_samples(s) else None,
+        quantity=lambda s: float(s.readout_n * s.p) if drawn_work.needs_samples(s) else None,
         most=2.0**23,
         sentence="readout_n times p must be at most {most:.0f} for a readout that is fitted "
-        "between steps or on the last batch, got {value:.0f}",
+        "between steps, on the last batch or to labels deflated by degree 2, got {value:.0f}",
         # Some seconds.
         evidence="benchmarks/drawn_runs.py",
+        kind="chosen",
+    ),
+    Limit(
+        name="coordinates of the samples of a readout that is drawn",
+        quantity=lambda s: float(s.readout_n * s.d) if drawn_work.fits_all_coordinates(s) else None,
+        most=2.0**25,
+        sentence="readout_n times d must be at most {most:.0f} for labels deflated by degree 2 and "
+        "for a fitted readout of samples with all coordinates, got {value:.0f}",
+        # 128 MiB.
+        evidence="docs/derivations/blocks.md",
         kind="chosen",
     ),
 )
@@ -144,7 +164,8 @@ def drawn_for_width(setting: Setting) -> bool:
 def must_be_drawn(setting: Setting) -> bool:
     """Whether no mean serves: rows are many, readouts are drawn, or inputs come in blocks."""
     wide = drawn_for_width(setting)
-    return wide or setting.inputs.in_blocks or drawn_runs.needs_samples(setting)
+    drawn = setting.inputs.in_blocks or setting.deflate == 2
+    return wide or drawn or drawn_work.needs_samples(setting)
 
 
 # -- lengths that are divided by -------------------------------------------------------------------
@@ -243,7 +264,8 @@ SINGLE_STEPS = Limit(
     quantity=lambda s: None if is_long(s) else float(s.steps),
     most=1000.0,
     sentence="steps must be at most {most:g} where batches are reused, inputs are spiked or "
-    "shifted, the readout moves, gradients are tangent or there is momentum, got {setting.steps}",
+    "shifted, the readout moves, gradients are tangent or taken ahead, or there is momentum, got "
+    "{setting.steps}",
     # Some seconds.
     evidence="tests/prediction/test_limits.py",
     kind="chosen",
@@ -255,12 +277,59 @@ COVERED_SEEN_AGAIN: Covered = {
     "decay": None,
     "gradient": None,
     "label_transform": None,
+    "lookahead": None,
     "loss": None,
     "momentum": None,
     "rows": None,
     "update": ("gradient", "normalised"),
 }
 """Fields in which steps on samples that are seen again may go beyond the plain one."""
+
+SPREAD_OVER_AXES = (
+    Limit(
+        name="inputs of an update that depends on the axes",
+        quantity=lambda s: float(s.d),
+        least=2000.0,
+        sentence="d must be at least {least:g} for the limit of update = {setting.update}, got "
+        "{setting.d}",
+        # Entries are taken for normal, which shifts means by the share 1/d of each direction.
+        evidence="tests/prediction/narrow/test_axes.py",
+        kind="chosen",
+    ),
+    Limit(
+        name="samples of an update that depends on the axes",
+        quantity=lambda s: float(s.n),
+        least=SAMPLES_OF_A_LENGTH.least,
+        sentence="n must be at least {least:g} for the limit of update = {setting.update}, got "
+        "{setting.n}",
+        evidence=SAMPLES_OF_A_LENGTH.evidence,
+        kind="derived",
+    ),
+    Limit(
+        name="normals of an axis",
+        quantity=lambda s: float(s.p * s.steps),
+        most=512.0,
+        sentence="p times steps must be at most {most:g} for the limit of update = "
+        "{setting.update}, got {value:g}",
+        # Some seconds, and 64 MiB of normals.
+        evidence="tests/prediction/narrow/test_axes.py",
+        kind="chosen",
+    ),
+    Limit(
+        name="largest entry of an update",
+        quantity=lambda s: s.update.largest_entry(s.steps),
+        most=5.0,
+        sentence="a few entries make the step of update = {setting.update}: they may be "
+        "{value:.3g} times as large as the first ones, at most {most:g} is allowed",
+        # 2^14 axes tell a mean square to 1 %, if no entry has a square of more than 2^14/100.
+        evidence="docs/derivations/signs.md",
+        kind="chosen",
+    ),
+    must_be("frame", "random", "the limit of many inputs", lambda s: s.frame == "random"),
+    must_be("inputs", "gaussian", "the limit of many inputs", lambda s: s.inputs.is_gaussian),
+    one_of("start_rows", (None,), "the limit of many inputs"),
+)
+"""The limits of updates of single entries: no direction has to do with the axes."""
 
 MEANS: tuple[Limit, ...] = (
     NORMALISED_ROWS,
@@ -270,11 +339,12 @@ MEANS: tuple[Limit, ...] = (
     SINGLE_STEPS,
     must_be(
         "update",
-        "gradient, normalised or orthogonal",
+        "gradient, normalised, orthogonal, sign or adam(b1, b2)",
         "means",
         # Where a gradient is as long as it may be, the mean clipped one is not that of the mean.
-        lambda s: s.update.kind.turns and not s.update.kind.clips,
+        lambda s: not s.update.kind.clips,
     ),
+    *when(lambda s: s.update.kind.entrywise, SPREAD_OVER_AXES),
     *when(
         lambda s: s.seen_again, plain_step("a prediction with reused batches", COVERED_SEEN_AGAIN)
     ),
@@ -283,6 +353,7 @@ MEANS: tuple[Limit, ...] = (
 
 ROWS_OF_DATA = (
     one_of("readout_batch", ("fresh",), "the rows of a data set"),
+    must_be("deflate", "at most 1", "the rows of a data set", lambda s: s.deflate < 2),
     must_be(
         "readout_between",
         "frozen or gradient(size)",
@@ -298,24 +369,8 @@ ROWS_OF_DATA = (
 )
 """The limits of rows that are dealt out from a data set: Gaussian runs deal theirs out too."""
 
-IN_BLOCKS = (
-    must_be("momentum", "0", "inputs in blocks", lambda s: not s.momentum),
-    must_be("gradient", "full", "inputs in blocks", lambda s: not s.gradient.kind.tangent),
-    must_be("deflate", "-1 or 0", "inputs in blocks", lambda s: s.deflate < 1),
-    one_of("readout_batch", ("fresh",), "inputs in blocks"),
-    one_of("start_rows", (None,), "inputs in blocks"),
-    must_be(
-        "update",
-        "gradient, normalised or orthogonal",
-        "inputs in blocks",
-        lambda s: s.update.kind.turns,
-    ),
-)
-"""The limits of inputs in blocks, whose runs are drawn."""
-
 NARROW: tuple[Limit, ...] = (
     PREDICTED_INPUTS,
-    *when(lambda s: s.inputs.in_blocks, IN_BLOCKS),
     *when(lambda s: s.data is not None, ROWS_OF_DATA),
     ONE_PASS_NEURONS,
     LONG_RUN_NEURONS,
@@ -412,6 +467,19 @@ LEARNED_SPAN = Limit(
     kind="chosen",
 )
 
+POINTS_OF_ROWS = Limit(
+    name="errors of the points of many rows, over what rows hold of a target direction",
+    quantity=computed,
+    # N points err by n/N of the squared noise of n samples, which adds a tenth to a cosine at this
+    # share.  At 0.5 to 3 cosines were too high by a fifth to three times themselves.
+    most=0.2,
+    sentence="{value:.0%} of a squared cosine is the error of the points that means of many rows "
+    "are computed on, at most {most:.0%} is allowed. Theory draws random runs instead",
+    evidence="tests/prediction/narrow/test_drawn_runs.py::"
+    "test_errors_of_points_are_no_part_of_a_cosine",
+    kind="chosen",
+)
+
 FITTED_PART = Limit(
     name="directions of rows and target over samples that deflate",
     quantity=fitted_share,
@@ -448,6 +516,20 @@ FEW_ENTRIES = Limit(
 
 TELLING_RUNS = (
     FEW_ENTRIES,
+    must_be(
+        "update",
+        "gradient, normalised or orthogonal",
+        "how runs differ",
+        lambda s: s.update.kind.turns,
+    ),
+    must_be(
+        "lookahead",
+        "none or batch(rho)",
+        "how runs differ on samples that are seen again or have their labels deflated",
+        lambda s: (
+            not (s.lookahead.kind.on_sample and (deferred.holds_batches(s) or s.deflate == 1))
+        ),
+    ),
     Limit(
         name="directions of a run over inputs",
         quantity=lambda s: deferred.dimensions_needed(s) / s.d,
@@ -505,6 +587,7 @@ PARTS: dict[str, tuple[Limit, ...]] = {
         SMALL_START,
         FITTED_PART,
         LEARNED_SPAN,
+        POINTS_OF_ROWS,
     ),
     "random runs from a symmetric start": (FEW_PAIRED,),
     "deviations": (

@@ -29,7 +29,8 @@ FEW_STEPS = 100
 
 def is_long(setting: Setting) -> bool:
     """Whether the steps of a setting are taken in groups: the state is (M, Q) alone."""
-    frozen = setting.readout_between.kind.frozen and setting.along_gradient
+    frozen = setting.readout_between.kind.frozen and setting.plain_gradient
+    frozen = frozen and not setting.update.kind.entrywise
     alone = frozen and not setting.inputs.known_directions and not setting.seen_again
     return alone and setting.steps > FEW_STEPS
 

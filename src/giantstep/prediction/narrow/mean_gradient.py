@@ -35,9 +35,9 @@ functions as smooth as a row with half of its length outside the target makes th
 
 
 def stein_applies(setting: Setting) -> bool:
-    """Whether the residual is y - f or y, and the inputs N(0, I)."""
+    """Whether the residual is y - f or y at the rows themselves, and the inputs N(0, I)."""
     linear = setting.loss.kind.plain or setting.labels_only
-    return linear and setting.inputs.taken_for_gaussian
+    return linear and setting.inputs.taken_for_gaussian and not setting.lookahead.numbers
 
 
 def mean_gradient(

@@ -120,4 +120,7 @@ class Samples(Fluctuations):
         x = self.key.standard_normal((count, q), dtype=self.dtype)
         x = self.coordinates(x)
         noise = self.normals(count) if self.setting.noisy else np.zeros(count)
-        return Points(x, noise, np.zeros(count), np.full(count, 1.0 / count))
+        spare, unknown = np.zeros(count), self.setting.d - q
+        if self.setting.lookahead.kind.on_sample and unknown:
+            spare = (self.key.chisquare(unknown, count) - unknown) / math.sqrt(2.0 * unknown)
+        return Points(x, noise, spare, np.full(count, 1.0 / count))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from giantstep.prediction.narrow.axes import axes_evolution, axes_source, axes_states
 from giantstep.prediction.narrow.drawn_runs import fresh_states
 from giantstep.prediction.narrow.evolution import Evolution, Snapshot
 from giantstep.prediction.narrow.fresh import state_evolution
@@ -57,6 +58,14 @@ def _one_by_one(evolve: Callable[[Setting, State, Any], Evolution]) -> Means:
 
 
 PATHS = (
+    Path(
+        "entries along axes",
+        serves=lambda setting: setting.update.kind.entrywise,
+        source=axes_source,
+        means=_one_by_one(axes_evolution),
+        drawn=axes_states,
+        by_rule=False,
+    ),
     Path(
         "reused samples",
         serves=lambda setting: setting.seen_again,

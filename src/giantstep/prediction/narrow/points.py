@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,17 @@ class Points:
         kept = np.concatenate([half, len(self.x) // 2 + half])
         weights = np.full(len(kept), 1.0 / len(kept))
         return Points(self.x[kept], self.noise[kept], self.spare[kept], weights, halved=True)
+
+    def outside(self, setting: Setting) -> Float[np.ndarray, " n"]:
+        """Squared length of a sample outside its m known coordinates, where gradients ask for it.
+
+        chi^2 with k = d - m degrees of freedom is k + sqrt(2 k) times the spare coordinate, of mean
+        0 and variance 1; other gradients need its mean alone.
+        """
+        unknown = setting.d - self.x.shape[1]
+        if not setting.lookahead.kind.on_sample:
+            return np.full(len(self.x), float(unknown))
+        return unknown + math.sqrt(2.0 * unknown) * self.spare
 
     def mean_and_square(
         self, weighted: Float[np.ndarray, "*k p n"], x: Float[np.ndarray, "n q"]
@@ -72,13 +84,16 @@ def halved_normals(dimension: int, seed: int, log2_points: int, sets: int) -> No
     return lambda number: np.concatenate([half(number) for half in halves])
 
 
-def points_for(setting: Setting, seed: int, log2_points: int, *, sets: int = 2**12) -> Quadrature:
+def points_for(
+    setting: Setting, seed: int, log2_points: int, *, sets: int = 2**12, on_axes: bool = False
+) -> Quadrature:
     """Low-discrepancy points of the law of the inputs for all rows of a setting.
 
     There are at most so many ``sets``, for one step or one group of steps after the other.
+    ``on_axes``: rows are held along the axes where an update depends on them.
     """
     dimension, r = setting.known + setting.moving, setting.target.r
-    if not setting.update.kind.turns:  # rows are held along the axes
+    if on_axes and not setting.update.kind.turns:
         dimension = setting.d
     steps = min(setting.steps, sets - 1)
     normals = sobol_quadrature(dimension, seed, log2_points, steps=steps)
@@ -119,6 +134,8 @@ def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
     r = setting.target.r
     expression, kinks = setting.target.expression, setting.activation.kinks
     planes = None if expression is None else kink_planes(expression, r)
+    if setting.lookahead.kind.on_sample:  # kinks move with the labels and the lengths of samples
+        return None
     if setting.corruption > 0:  # a jump in the variable of the noise
         return None
     if setting.inputs.known_directions:  # kinks are planes of standard coordinates

@@ -24,7 +24,8 @@ from giantstep.problem.setting import Setting
 
 def path_dimensions(setting: Setting) -> int:
     """Normals a path takes: its start coordinates, its noise, and p (+1) for every step."""
-    a_step = setting.p + (setting.deflate == 1) + (seen_share(setting) < 1)
+    revealed = setting.p * setting.lookahead.kind.looks
+    a_step = revealed + (setting.deflate == 1) + (seen_share(setting) < 1)
     return setting.target.r + setting.moving + 1 + a_step * uses(setting.batches, setting.steps)
 
 

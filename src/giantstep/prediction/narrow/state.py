@@ -27,7 +27,8 @@ class State:
     The first r coordinates are along the target directions, then come other known ones.
     ``biases`` -> b in the steps, of every neuron, or one for all of them; ``readout_biases`` -> b
     in the features that the readout is fitted on.  ``basis`` -> the basis itself, of R^d, where an
-    update depends on the axes.  ``velocity`` -> velocities of the rows, with momentum.
+    update depends on the axes.  ``velocity`` -> velocities of the rows, with momentum, or what an
+    update remembers.
     """
 
     rows: Float[np.ndarray, "p q"]
@@ -35,7 +36,7 @@ class State:
     biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
     readout_biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
     basis: Float[np.ndarray, "d d"] | None = None
-    velocity: Float[np.ndarray, "p m"] | None = None
+    velocity: object = None
 
     @property
     def motion(self) -> Motion:
@@ -69,8 +70,11 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
     return State(start_rows(setting, space), readout, velocity=Motion.at_rest(setting))
 
 
-def start_of_run(setting: Setting, run: int) -> State:
-    """The start of one run as the engine that simulates it draws it."""
+def start_of_run(setting: Setting, run: int, *, on_axes: bool = False) -> State:
+    """The start of one run as the engine that simulates it draws it.
+
+    ``on_axes``: with a basis of R^d, where an update depends on the axes.
+    """
     r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
     key = generator(setting.seed, run, Purpose.START, 0)
     readout, drawn = start_readout(setting, run), start_biases(setting, run)
@@ -80,15 +84,30 @@ def start_of_run(setting: Setting, run: int) -> State:
         rows = start_rows(setting, known_span(key, r, d, others))
         return State(rows, readout, biases, drawn, velocity=velocity)
     DENSE_START.refuse(float(setting.p * d), setting)
-    frame = target_frame(setting, run)
-    rows = start_rows(setting, whole_space(key, frame, others))
-    directions = np.concatenate([frame, np.eye(others, d, d - others)])
-    if not setting.update.kind.turns:
-        basis = np.linalg.qr(np.concatenate([directions, np.eye(d)]).T)[0].T
-        basis[: len(directions)] = directions  # up to signs, which QR is free to choose
+    rows, directions = dense_start(setting, run)
+    if on_axes and not setting.update.kind.turns:
+        basis = whole_basis(directions)
         return State(rows @ basis.T, readout, biases, drawn, basis, velocity)
     rows = coordinates(rows @ directions.T, rows @ rows.T)
     return State(rows, readout, biases, drawn, velocity=velocity)
+
+
+def dense_start(
+    setting: Setting, run: int
+) -> tuple[Float[np.ndarray, "p d"], Float[np.ndarray, "k d"]]:
+    """Rows in R^d as the dense engine draws them, and the directions known from the start."""
+    d, others = setting.d, setting.inputs.known_directions
+    key = generator(setting.seed, run, Purpose.START, 0)
+    frame = target_frame(setting, run)
+    rows = start_rows(setting, whole_space(key, frame, others))
+    return rows, np.concatenate([frame, np.eye(others, d, d - others)])
+
+
+def whole_basis(directions: Float[np.ndarray, "k d"]) -> Float[np.ndarray, "d d"]:
+    """An orthonormal basis of R^d that begins with these directions."""
+    basis = np.linalg.qr(np.concatenate([directions, np.eye(directions.shape[1])]).T)[0].T
+    basis[: len(directions)] = directions  # up to signs, which QR is free to choose
+    return basis
 
 
 def coordinates(

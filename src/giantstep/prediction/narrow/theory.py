@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -17,31 +16,36 @@ from jaxtyping import Float
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.limits import first_complaint
-from giantstep.prediction.narrow import drawn_runs
+from giantstep.prediction.narrow import drawn_runs, drawn_work
 from giantstep.prediction.narrow.block_runs import BlockRun
 from giantstep.prediction.narrow.covariance import start_columns
+from giantstep.prediction.narrow.dense_runs import DenseRun
 from giantstep.prediction.narrow.deviations import (
     Deviations,
     deviations_by_covariance,
     method_of,
 )
-from giantstep.prediction.narrow.drawn_runs import DrawnRun, expected_seconds, needs_samples
+from giantstep.prediction.narrow.drawn_runs import DrawnRun
+from giantstep.prediction.narrow.draws_needed import (
+    Fields,
+    draws_fits,
+    errors_of_points,
+    needs_draws,
+    pairs_part,
+    quick,
+    spans_are_noise,
+)
 from giantstep.prediction.narrow.fresh import unsteadiness
 from giantstep.prediction.narrow.limits import (
-    FEW_INPUTS,
     FEW_NEURONS,
-    FEW_PAIRED,
-    FITTED_PART,
-    LEARNED_SPAN,
-    MEANS,
     NEAR_MEAN,
     NEAR_SHIFTED_MEAN,
     PARTS,
+    POINTS_OF_ROWS,
     SAMPLES_OF_A_LENGTH,
     SMALL_START,
     drawable,
     fitted_share,
-    small_batches,
 )
 from giantstep.prediction.narrow.long_deviations import long_deviations
 from giantstep.prediction.narrow.long_runs import FEW_STEPS, closed_forms
@@ -54,9 +58,6 @@ from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import known_span
 from giantstep.records.trajectory import span_factor
-
-Fields = dict[str, Any]
-"""Fields of a ``Trajectory``; arrays have an axis of rows, one of steps, and those of the field."""
 
 
 def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy) -> Fields:
@@ -84,7 +85,13 @@ def _around_means(
         return None
     if given:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
-    fields = _means(setting, starts, affordable(setting, accuracy, len(starts)), given=given)
+    accuracy = affordable(setting, accuracy, len(starts))
+    try:
+        fields = _means(setting, starts, accuracy, given=given)
+    except NoTheoryError:  # numbers of a mean are not finite, those of a run may be
+        if path_of(setting).grouped or not drawable(setting):
+            raise
+        return None
     if path_of(setting).grouped:
         if _closed(setting):
             fields |= _long_deviations(setting, starts[0], fields, given=given)
@@ -92,65 +99,22 @@ def _around_means(
     estimates = _estimates(setting, starts, fields, given=given) if accuracy.deviations else []
     if _far_from_mean(setting, starts[0], fields, estimates):
         return None
-    completed = _completed(setting, fields | _deviations(estimates, len(starts)))
-    return None if accuracy.deviations and spans_are_noise(setting, completed) else completed
+    deviations = _deviations(estimates, len(starts))
+    completed = _completed(setting, fields | deviations)
+    if not accuracy.deviations:
+        return completed
+    share = errors_of_points(setting, completed, accuracy)
+    blurred = not POINTS_OF_ROWS.allows(share)
+    noise = spans_are_noise(setting, completed, accuracy) and quick(
+        setting, fits=False, seconds=10.0
+    )
+    if (blurred or noise) and drawable(setting):
+        return None
+    # Deviations around a mean that is blurred would say what the points hold of a direction.
+    return {k: v for k, v in completed.items() if not (blurred and k in deviations)}
 
 
 # -- which runs are drawn -------------------------------------------------------------------------
-
-
-def needs_draws(setting: Setting) -> bool:
-    """Whether runs are drawn without a look at their mean.
-
-    So many inner products fluctuate, the linear part that labels are deflated by does, samples that
-    are seen again have few inputs, the mean is beyond its limits, or a readout has few samples.
-    """
-    if path_of(setting).grouped or not drawable(setting):
-        return False
-    wide = not (FEW_NEURONS.holds(setting) or small_batches(setting))
-    of_means = first_complaint((FITTED_PART, FEW_INPUTS, *MEANS), setting)
-    if wide or needs_samples(setting) or of_means is not None:
-        return True
-    few_samples = not SAMPLES_OF_A_LENGTH.holds(setting) and quick(setting, fits=False)
-    return few_samples or draws_fits(setting)
-
-
-def draws_fits(setting: Setting) -> bool:
-    """Whether readouts of drawn runs are fitted on drawn samples: by need, or quick and better."""
-    if setting.readout_n == 0:
-        return False
-    expanded = first_complaint(PARTS["readout errors"], setting) is None
-    return needs_samples(setting) or (not expanded and quick(setting, fits=True))
-
-
-def quick(setting: Setting, *, fits: bool, seconds: float = 3.0) -> bool:
-    """Whether drawn runs take so little time that they fill in what a mean leaves open."""
-    return expected_seconds(setting, fits=fits) <= seconds
-
-
-def pairs_part(setting: Setting) -> bool:
-    """Whether the noise of a step is what rows that start in pairs differ by, run by run.
-
-    The span of the rows holds these differences, which fluctuate together within a pair: the
-    deviations of single rows around a mean do not say so, drawn runs do.  It counts for the
-    principal cosines with several target directions.
-    """
-    if path_of(setting).grouped or not setting.start.kind.paired or setting.target.r == 1:
-        return False
-    return FEW_PAIRED.holds(setting) and drawable(setting)
-
-
-def spans_are_noise(setting: Setting, fields: Fields) -> bool:
-    """Whether runs are drawn for the principal cosines of rows that differ from run to run.
-
-    The start is known, and a single row for all runs has deviations that are computed precisely.
-    """
-    after = fields["span"][:, 1:]
-    if len(after) == 1 or not after.size or not (drawable(setting) and quick(setting, fits=False)):
-        return False
-    held = np.linalg.svd(after, compute_uv=False)[..., : setting.p] ** 2
-    least = max(float(held.mean(axis=0).min()), np.finfo(float).tiny)
-    return not LEARNED_SPAN.allows(setting.p / setting.d / least)
 
 
 def _far_from_mean(
@@ -183,12 +147,13 @@ def _near_means_matter(setting: Setting) -> bool:
 
 def _drawn(setting: Setting, accuracy: Accuracy) -> Fields:
     """Fields of the record from drawn runs, as few as may be where means alone are wanted."""
-    draws = accuracy.draws or (None if accuracy.deviations else drawn_runs.ROWS[0])
+    draws = accuracy.draws or (None if accuracy.deviations else drawn_work.ROWS[0])
     by_fits = draws_fits(setting)
     complaint = None if by_fits else first_complaint(PARTS["readout errors"], setting)
     errors = setting.readout_n > 0 and complaint is None
     drawing = drawn_runs.Drawing(errors=errors, by_fits=by_fits)
-    kind = BlockRun if setting.inputs.in_blocks else DrawnRun
+    blocks = DenseRun if drawn_work.dense_blocks(setting) else BlockRun
+    kind = blocks if setting.inputs.in_blocks else DrawnRun
     drawn = drawn_runs.predict(setting, drawing=drawing, kind=kind, draws=draws)
     fields: Fields = dict(drawn)
     _refuse_infinite(fields)

@@ -43,7 +43,7 @@ def moved_with_velocity(setting: Setting, step: int, state: State, gradient: Mea
     docs/derivations/momentum.md, eq. (2).
     """
     p, known, q = setting.p, setting.known, state.rows.shape[1]
-    assert state.velocity is not None
+    assert isinstance(state.velocity, np.ndarray)
     motion = state.motion.grown(max(q, state.velocity.shape[1]))
     vectors = np.concatenate([motion.rows, motion.velocity])
     mean = gradient.mean[:, :q]

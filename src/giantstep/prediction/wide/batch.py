@@ -20,7 +20,14 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.accuracy import VANISHING
-from giantstep.prediction.labels import coordinate_rule, label_grid, outside_of
+from giantstep.prediction.labels import (
+    coordinate_rule,
+    label_grid,
+    outside_of,
+    parts_of,
+    split_pairs,
+    up_to_pairs,
+)
 from giantstep.prediction.wide.directions import Directions, directions_of
 from giantstep.prediction.wide.network import SAMPLE_SPACING, Network
 from giantstep.prediction.wide.samples import Masses, batch_samples
@@ -223,18 +230,24 @@ def label_masses(
     spacing = SAMPLE_SPACING if kappa.shape[1] < 2 else COARSE_SPACING
     points, weights = label_grid(len(outside), spacing)
     flipped = 1.0 - 2.0 * network.setting.corruption
-    mean, square = np.empty(len(kappa)), np.empty(len(kappa))
-    first, second = np.empty((len(kappa), 2, r + 1)), np.empty((len(kappa), 3, r, r))
     spread = np.column_stack([points @ outside, points @ on_label])
-    for m, centre in enumerate(kappa @ overlap):
-        at = centre + spread
-        z, output = at[:, :r], own.offset[m] + own.pull[m] * at[:, r]
-        y = network.label_at(z)
-        residual = flipped * y - output
-        squares = y**2 - 2.0 * flipped * y * output + output**2 + variance[m]
-        kinds = shares[m] * weights * np.stack([np.ones(len(y)), residual, squares])
-        _, mean[m], square[m] = np.sum(kinds, axis=1)
-        first[m] = kinds[:2] @ at
-        second[m] = np.stack([(z.T * kind) @ z for kind in kinds])
-    first[:, 1, r] -= own.pull * left * shares
-    return Masses(shares, mean, square, first, second)
+    weighted, centres = weights[:, None] * up_to_pairs(spread), kappa @ overlap
+    sums = np.empty((3, len(kappa), weighted.shape[1]))
+    sums[0] = weighted.sum(axis=0)
+    for part in parts_of(len(kappa), len(points)):
+        at = centres[part, None] + spread
+        output = own.offset[part, None] + own.pull[part, None] * at[..., r]
+        y = network.label_at(at[..., :r].reshape(-1, r)).reshape(output.shape)
+        sums[1, part] = (flipped * y - output) @ weighted
+        squares = y**2 - 2.0 * flipped * y * output + output**2 + variance[part, None]
+        sums[2, part] = squares @ weighted
+    # (1, r, r^2) times 1, (z, g.x) and their pairs, first less their centres
+    total, linear, pairs = split_pairs(shares[:, None] * sums, r + 1)
+    first = total[:2, :, None] * centres + linear[:2]
+    first[1, :, r] -= own.pull * left * shares
+    mixed = centres[:, :, None] * linear[:, :, None]
+    square = total[..., None, None] * (centres[:, :, None] * centres[:, None])
+    second = (square + mixed + mixed.swapaxes(2, 3) + pairs)[..., :r, :r]
+    return Masses(
+        shares, total[1], total[2], first=np.moveaxis(first, 0, 1), second=np.moveaxis(second, 0, 1)
+    )

@@ -27,7 +27,7 @@ class Block:
     ``share`` of the space's directions have these coefficients, where rows load them unevenly.
     """
 
-    dimension: int
+    dimension: int | float
     parts: Float[np.ndarray, "m t j b"]
     share: float = 1.0
 
@@ -158,9 +158,17 @@ def spread_over(
     moments: Float[np.ndarray, "m t *j b"], counted: Inexact[np.ndarray, "t b b"]
 ) -> Inexact[np.ndarray, "m m"]:
     """sum_t sum_j mu_tj Q_t mu_tj^T over the types, on pairs of nodes."""
+    flat, turned = flat_pair(moments, counted)
+    return turned @ flat.T
+
+
+def flat_pair(
+    moments: Float[np.ndarray, "m t *j b"], counted: Inexact[np.ndarray, "t b b"]
+) -> tuple[Float[np.ndarray, "m tjb"], Inexact[np.ndarray, "m tjb"]]:
+    """mu and mu Q, all of a node in one row."""
     full = moments if moments.ndim == 4 else moments[:, :, None, :]
     turned = _turned(full, counted)
-    return turned.reshape(len(full), -1) @ full.reshape(len(full), -1).T
+    return full.reshape(len(full), -1), turned.reshape(len(full), -1)
 
 
 # Groups have one or two neurons: sums over them are loops, for einsum's inner loop would be theirs.

@@ -219,6 +219,7 @@ def matrix_of_both(
         np.block([[zero, root], [root, inner]])[:size, :size],
         np.block([[combined[2], zero], [zero, beside]])[:size, :size],
         *two_classes(float(combined_power), delta),
+        np.eye(size),
     )
     return matrix, turned[1] @ turned[0], strength
 

@@ -41,28 +41,34 @@ class Degrees:
     noise: Float[np.ndarray, "m t b b"]
 
 
-def radius_rule(d: int) -> Rule:
-    """Two values of rho^2 = chi^2/(d - 1) and their weights: Gauss's rule, exact to degree 3.
+def radius_rule(freedom: float) -> Rule:
+    """Two values of rho^2 = chi^2/freedom and their weights: Gauss's rule, exact to degree 3.
 
-    With a = (d - 1)/2: rho^2 = (a + 1 +- sqrt(a + 1))/a, the roots of a Laguerre polynomial.
+    With a = freedom/2: rho^2 = (a + 1 +- sqrt(a + 1))/a, the roots of a Laguerre polynomial.
     """
-    a = 0.5 * (d - 1)
+    a = 0.5 * freedom
     root = math.sqrt(a + 1.0)
     signs = np.array([-1.0, 1.0])
     return (a + 1.0 + signs * root) / a, 0.5 * (1.0 - signs / root)
 
 
 def features_by_degree(
-    activation: Activation, types: NeuronTypes, kappa: Float[np.ndarray, "i k"], d: int
+    activation: Activation,
+    types: NeuronTypes,
+    kappa: Float[np.ndarray, "i k"],
+    d: int,
+    on_learned: Float[np.ndarray, "i k"] | None = None,
 ) -> Degrees:
     """Moments on the nodes (rho, kappa), the radius varying slowest.
 
     Averages over rho are those of normal inputs: zeta is not quite normal, and taken as such it
-    would give more than there is of the mean and of S.
+    would give more than there is of the mean and of S.  ``on_learned`` -> <v, x> where it is not
+    the kappa that features know (giantstep.prediction.wide.batch_nodes).
 
     docs/derivations/quadratic.md, eqs. (1) and (2).
     """
-    squares, shares = radius_rule(d)
+    outside, freedom = d - 1, types.freedom(d)
+    squares, shares = radius_rule(freedom)
     correlation = _correlation(types)
     shift = np.einsum("ik,tbk->itb", kappa, types.along)
     normal = feature_moments(activation, shift, np.broadcast_to(types.length, shift.shape))
@@ -78,19 +84,22 @@ def features_by_degree(
     with np.errstate(divide="ignore", invalid="ignore"):
         noise *= np.where(power > 0, expected / power, 0.0)[..., None, None]
     nodes = (len(squares) * len(kappa), *shift.shape[1:])
-    outside = d - 1
     slope = moments.slope.reshape(nodes)
     # A traceless matrix M has sum_jk M_jk y_j y_k of variance 2 |M|^2 (d-1)/(d+1) on the sphere.
-    curve = moments.curve.reshape(nodes) * math.sqrt(0.5 * outside / (outside + 2))
+    curve = moments.curve.reshape(nodes) * math.sqrt(0.5 * freedom / (freedom + 2))
     # Rows load their own directions by classes; of degree 2 the correlation of partners is left.
     unit = types.load / types.length[:, :, None]
     linear = (
         Block(outside, np.einsum("mtb,tbj->mtjb", slope, part), float(share))
         for part, share in zip(unit, types.shares, strict=True)
     )
-    products = _products(_directions(correlation, nodes[2]), outside)
-    quadratic = Block(outside * (outside + 1) // 2 - 1, np.einsum("mtb,tbj->mtjb", curve, products))
-    along = np.tile(kappa, (len(squares), 1)) / np.repeat(np.sqrt(squares), len(kappa))[:, None]
+    products = _products(_directions(correlation, nodes[2]), freedom)
+    dimension = 0.5 * freedom * (freedom + 1) - 1
+    quadratic = Block(dimension, np.einsum("mtb,tbj->mtjb", curve, products))
+    on_learned = kappa if on_learned is None else on_learned
+    along = (
+        np.tile(on_learned, (len(squares), 1)) / np.repeat(np.sqrt(squares), len(kappa))[:, None]
+    )
     modes = _modes(types, along, slope, moments.curve.reshape(nodes), d)
     return Degrees(
         means=_layers(means.reshape(nodes), modes),
@@ -141,7 +150,7 @@ def _directions(correlation: Float[np.ndarray, " t"], size: int) -> Float[np.nda
     return np.stack([np.stack([shared, apart], axis=1), np.stack([shared, -apart], axis=1)], axis=1)
 
 
-def _products(unit: Float[np.ndarray, "t b j"], outside: int) -> Float[np.ndarray, "t b k"]:
+def _products(unit: Float[np.ndarray, "t b j"], outside: float) -> Float[np.ndarray, "t b k"]:
     """Coordinates of omega omega^T, its trace taken off, on products of a group's directions.
 
     omega = sum_j c_j omega_j has c_j^2 on squares and sqrt 2 c_j c_k on mixed products; without the
@@ -150,12 +159,13 @@ def _products(unit: Float[np.ndarray, "t b j"], outside: int) -> Float[np.ndarra
     first, second = np.triu_indices(unit.shape[2])
     square = first == second
     products = np.where(square, 1.0, math.sqrt(2.0)) * unit[..., first] * unit[..., second]
-    return products - np.where(square, _taken(unit.shape[2], outside), 0.0)
+    return products - np.where(square, _taken(float(unit.shape[2]), outside), 0.0)
 
 
-def _taken(count: int, outside: int) -> float:
+def _taken(count: float, outside: float) -> float:
     """x in (1 - x 1 1^T)^2 = 1 - 1 1^T/outside on so many squares: what each has of the trace."""
-    return (1.0 - math.sqrt(max(1.0 - count / outside, 0.0))) / max(count, 1)
+    # Without rounding where the count is small: (1 - sqrt(1 - y))/y = 1/(1 + sqrt(1 - y)).
+    return 1.0 / (outside * (1.0 + math.sqrt(max(1.0 - count / outside, 0.0))))
 
 
 def _beyond(moments: FeatureMoments) -> Float[np.ndarray, "..."]:
@@ -194,15 +204,24 @@ class LabelDegrees:
 
 
 def labels_by_degree(
-    labels: LabelMoments, squares: Float[np.ndarray, " m"], outside: int
+    labels: LabelMoments,
+    squares: Float[np.ndarray, " m"],
+    outside: float,
+    metric: Float[np.ndarray, "q q"] | None = None,
 ) -> LabelDegrees:
     """The label by its degree in directions on the sphere: the trace of h2 goes with the radius.
+
+    ``metric`` -> Sigma/m_2 along the label's directions, 1 unless given: the radius is that of
+    Sigma^(1/2) z, and sees so much of each.
 
     (rho^2 - 1)/sqrt(2/outside) is a unit function of x along the trace of h2/sqrt(outside).  What
     is left of h2 has lost the power of it.  ``squares`` -> rho^2 at each node.
     """
-    trace, q = np.trace(labels.curve, axis1=1, axis2=2), labels.slope.shape[1]
-    curve = labels.curve - _taken(q, outside) * trace[:, None, None] * np.eye(q)
+    q = labels.slope.shape[1]
+    metric = np.eye(q) if metric is None else metric
+    trace = np.sum(labels.curve * metric, axis=(1, 2))
+    taken = _taken(float(np.sum(metric**2)), outside)
+    curve = labels.curve - taken * trace[:, None, None] * metric
     power = np.sum(labels.curve**2, axis=(1, 2))
     return LabelDegrees(
         mean=labels.mean + (squares - 1.0) * trace / math.sqrt(2.0),

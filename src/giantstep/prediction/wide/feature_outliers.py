@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
-from giantstep.prediction.wide.blocks import spread_over
+from giantstep.prediction.wide.blocks import flat_pair, spread_over
 from giantstep.prediction.wide.continuation import follow, solve
 from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
@@ -54,8 +54,7 @@ def feature_outliers(setting: Setting, statistics: ReadoutStatistics = TYPICAL) 
     system = closed_system(setting, statistics=statistics, prune=True)
     branch = Branch.down(system)
     edge = branch.points[-1]
-    count = int(np.sum(strengths(edge)[0] > 1.0))
-    outliers = [branch.outlier(j) for j in range(count)]
+    outliers = branch.outliers()
     overlaps = [_overlaps(point, j) for j, point in enumerate(outliers)]
     return FeatureOutliers(
         edge=math.sqrt(_place(edge)),
@@ -75,12 +74,23 @@ def _place(point: Point) -> float:
     return -float(np.real(point.penalty))
 
 
-def strengths(point: Point) -> tuple[Float[np.ndarray, " x"], Float[np.ndarray, "x x"]]:
-    """Eigenvalues, largest first, and eigenvectors of -D^(1/2) K D^(1/2)."""
+def strengths(point: Point) -> Float[np.ndarray, " x"]:
+    """Eigenvalues of -D^(1/2) K D^(1/2), largest first.
+
+    K = psi Q psi^T, Q < 0: where nodes are more than coefficients of one, those of
+    L^T psi^T D psi L, -Q = L L^T, for the others are 0.
+    """
+    nodes, means = np.tile(point.weighted, point.system.layers), point.system.means
+    if means[0].size >= len(means):
+        return np.linalg.eigvalsh(_coupling(point))[::-1]
+    _, turned = flat_pair(means, np.linalg.cholesky(-point.counted))
+    return np.linalg.eigvalsh((turned.T * nodes) @ turned)[::-1]
+
+
+def _coupling(point: Point) -> Float[np.ndarray, "x x"]:
+    """-D^(1/2) K D^(1/2)."""
     root = np.sqrt(np.tile(point.weighted, point.system.layers))
-    matrix = -root[:, None] * spread_over(point.system.means, point.counted) * root
-    values, vectors = np.linalg.eigh(matrix)
-    return values[::-1], vectors[:, ::-1]
+    return -root[:, None] * spread_over(point.system.means, point.counted) * root
 
 
 @dataclass(frozen=True)
@@ -113,9 +123,19 @@ class Branch:
             points.append(point)
         return cls(tuple(points))
 
-    def outlier(self, j: int) -> Point:
-        """Where the j-th largest strength is 1."""
-        below = next(i for i, point in enumerate(self.points) if strengths(point)[0][j] > 1.0)
+    def outliers(self) -> list[Point]:
+        """Where the largest strength is 1, the next one, and so on for all that pass 1."""
+        count = int(np.sum(strengths(self.points[-1]) > 1.0))
+        below: list[int] = []
+        for i, point in enumerate(self.points):
+            if len(below) == count:
+                break
+            passed = int(np.sum(strengths(point) > 1.0))
+            below += [i] * (min(passed, count) - len(below))
+        return [self._outlier(j, i) for j, i in enumerate(below)]
+
+    def _outlier(self, j: int, below: int) -> Point:
+        """Where the j-th largest strength is 1, which it first exceeds at the point ``below``."""
         if below == 0:
             raise NotConvergedError("an outlier lies above twice the trace of the features")
         seen = [self.points[below - 1]]
@@ -132,7 +152,7 @@ class Branch:
             return point
 
         low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
-        return at(zero_between(lambda x: float(strengths(at(x))[0][j]) - 1.0, low, high, 1e-9))
+        return at(zero_between(lambda x: float(strengths(at(x))[j]) - 1.0, low, high, 1e-9))
 
 
 def _far_above(system: ClosedSystem) -> float:
@@ -206,7 +226,7 @@ def _overlaps(
     docs/derivations/closed_system.md, eq. (14).
     """
     system = point.system
-    e = strengths(point)[1][:, j]
+    e = np.linalg.eigh(_coupling(point)).eigenvectors[:, -1 - j]
     root = np.sqrt(np.tile(point.weighted, system.layers))
     damping, resolvent = point.per_penalty
     counted = system.neurons[:, None, None] * resolvent

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg import block_diag
 
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LABEL_SPACING, label_grid, outside_of
@@ -44,6 +45,7 @@ class GradientMatrix:
     ``special`` -> the number of directions v and outside v that the label knows;
     ``on_special`` -> S on the special directions, ``squares_on_special`` -> that of
     X^T diag(r^2) X/(n R2); ``values`` -> s, ``squares`` -> y, of mean one, with their ``shares``;
+    ``covariance`` -> Sigma on the special directions, 1 but for inputs in blocks;
     ``kurtosis`` -> E r^4/(E r^2)^2.  ``carried``, where given -> what the start of rows of entry u
     becomes on the first ``special`` directions, in place of kept and S there.
     """
@@ -54,6 +56,7 @@ class GradientMatrix:
     values: Float[np.ndarray, " q"]
     squares: Float[np.ndarray, " q"]
     shares: Float[np.ndarray, " q"]
+    covariance: Float[np.ndarray, "z z"]
     kurtosis: float = 1.0
     carried: Float[np.ndarray, "*u s s"] | None = None
 
@@ -67,6 +70,7 @@ class GradientMatrix:
             values=np.zeros(1),
             squares=np.ones(1),
             shares=np.ones(1),
+            covariance=np.eye(special),
         )
 
 
@@ -84,16 +88,18 @@ def gradient_matrix(
     docs/derivations/closed_system.md, eq. (8).
     """
     delta = setting.d / setting.n
-    moments = _residual_moments(setting, step, statistics, prune)
+    basis = step.axes.basis(outside_of(step.overlap))
+    moments = _residual_moments(setting, step, statistics, basis, prune)
     size, square = moments.linear.shape[1], float(moments.powers[2])
     unit = np.eye(size)
     zero = np.zeros_like(unit)
+    covariance = block_diag(step.axes.covariance(basis), unit, unit)
     if not square > 0:  # labels that are all zero: nothing moves
         still = np.zeros((3 * size, 3 * size))
-        return GradientMatrix(size, still, still, *nodes_of(0.0, 1.0, delta))
+        return GradientMatrix(size, still, still, *nodes_of(0.0, 1.0, delta), covariance)
     _, mean, _, third, fourth = moments.powers.tolist()
     # zeta' = zeta - centre, and E[r^k zeta' ..] in units of R2^(k/2).
-    held = step.sample_overlap != 0
+    held = bool(np.any(step.axes.held))
     centre = moments.linear[2] / square if held else np.zeros(size)
     units = square ** (0.5 * np.arange(5))
     first = (moments.linear - np.outer(moments.powers, centre)) / units[:, None]
@@ -112,6 +118,7 @@ def gradient_matrix(
         np.block([[label, root, zero], [root, inner, out], [zero, out, inner]]),
         np.block([*scatter, [zero, zero, unit]]),
         *nodes_of(third / square**1.5, fourth / square**2, delta),
+        covariance,
         kurtosis=fourth / square**2,
     )
 
@@ -126,9 +133,33 @@ class _ResidualMoments:
 
 
 def _residual_moments(
-    setting: Setting, step: LearnedStep, statistics: ReadoutStatistics, prune: bool
+    setting: Setting,
+    step: LearnedStep,
+    statistics: ReadoutStatistics,
+    basis: Float[np.ndarray, "z z"],
+    prune: bool,
 ) -> _ResidualMoments:
-    """The moments by quadrature; r = y + noise - s f_0, s f_0 as if no direction shared it."""
+    """The moments in a basis of the special axes; s f_0 as if no direction shared it.
+
+    A sample of the step has the coordinates w z + (1 - w w^T) normals + held r along the axes, w
+    the target directions and z the coordinates of its label.
+    """
+    powers, linear, spreads = _label_moments(setting, statistics, prune)
+    target, held = basis.T @ step.axes.target, basis.T @ step.axes.held
+    outside = np.eye(len(basis)) - target @ target.T
+    first, second = np.empty((5, len(basis))), np.empty((5, len(basis), len(basis)))
+    for k in range(5):
+        first[k] = target @ linear[k] + held * powers[k + 1]
+        mixed = np.outer(target @ linear[k + 1], held)
+        second[k] = target @ spreads[k] @ target.T + outside * powers[k] + mixed + mixed.T
+        second[k] += np.outer(held, held) * powers[k + 2]
+    return _ResidualMoments(powers[:5], first, second)
+
+
+def _label_moments(
+    setting: Setting, statistics: ReadoutStatistics, prune: bool
+) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, "k r"], Float[np.ndarray, "k r r"]]:
+    """E r^k, E[r^k z] and E[r^k z z^T], k = 0 .. 6, by quadrature; r = y + noise - s f_0."""
     network = Network(setting, statistics)
     points, weights = label_grid(setting.target.r, LABEL_SPACING)
     y = network.label_at(points)
@@ -139,29 +170,15 @@ def _residual_moments(
     if prune:
         points, y, weights = _reached(points, y, weights, setting.n)
     deviation = math.sqrt(network.noise_square)
-    # Normal variables enter with powers up to six: four nodes are exact to degree 7.
-    normals, shares = gauss_hermite(4)
+    # The noise enters with powers up to six: four nodes are exact to degree 7.
     noise, noise_shares = gauss_hermite(4 if deviation > 0 else 1)
-    # zeta = turn (z, b): v = sum_k overlap_k w*_k + sin b, b outside the label.
-    overlap, outside = step.overlap[0], outside_of(step.overlap)
-    sine = math.sqrt(max(1.0 - step.cosine**2, 0.0))
-    across = outside @ overlap / sine if sine > 0 else np.zeros(len(outside))
-    turn = np.block([[overlap[None], np.array([[sine]])], [outside, -across[:, None]]])
     residual = (y - network.offset)[:, None] + deviation * noise
-    beside = normals[:, None, None] + (step.sample_overlap / sine if sine > 0 else 0.0) * residual
-    size = len(turn)
-    powers, linear, spreads = np.empty(5), np.empty((5, size)), np.empty((5, size, size))
-    mass = weights[:, None] * noise_shares
-    for k in range(5):
-        plain = np.sum(mass, axis=1)
-        once, twice = (np.einsum("l,lmi,mi->m", shares, beside**j, mass) for j in (1, 2))
-        mixed = (points.T @ once)[:, None]
-        inside = (points.T * plain) @ points
-        powers[k] = np.sum(plain)
-        linear[k] = turn @ np.append(points.T @ plain, np.sum(once))
-        spreads[k] = turn @ np.block([[inside, mixed], [mixed.T, np.sum(twice)]]) @ turn.T
-        mass = mass * residual
-    return _ResidualMoments(powers, linear, spreads)
+    mass = weights * (residual[None] ** np.arange(7)[:, None, None] @ noise_shares)
+    return (
+        np.sum(mass, axis=1),
+        mass @ points,
+        np.array([(points.T * each) @ points for each in mass]),
+    )
 
 
 def _reached(

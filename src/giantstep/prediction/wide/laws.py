@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.bulk import bulk_profile, residual_draws
+from giantstep.prediction.wide.bulk import BulkProfile, bulk_profiles, residual_draws
 from giantstep.prediction.wide.feature_outliers import even_edge, feature_density, feature_outliers
 from giantstep.prediction.wide.limits import (
     ANSWER,
@@ -32,6 +32,7 @@ from giantstep.prediction.wide.limits import (
 from giantstep.prediction.wide.network import Network, ReadoutStatistics
 from giantstep.prediction.wide.quantities import network_answer, noise_of_steps, residual_tails
 from giantstep.prediction.wide.runs import StatisticsNodes
+from giantstep.prediction.wide.seen_inputs import seen_inputs
 from giantstep.prediction.wide.update import update_after
 from giantstep.prediction.wide.weight_outliers import WeightOutliers, outliers_of
 from giantstep.problem.setting import Setting
@@ -113,41 +114,71 @@ def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
     if setting.steps > 1:
         NOISE.refuse(update.noise_added(network.readout[1]), setting)
         ANSWER.refuse(network_answer(network), setting)
-    profile = bulk_profile(setting, statistics)
+    profile, batches = bulk_profiles(setting, statistics)
     bulk = ProfileBulk(*profile.factors(p, d))
     kept, added = (float(profile.weights @ part) for part in (profile.kept_square, profile.spread))
-    target = np.tensordot(profile.weights, update.target_spread, axes=1) + _quadratic(network)
-    noisiest = max(float(np.max(np.linalg.eigvalsh(target))), added + _single_sample(network))
+    # 2 E[kept a]: what a direction of K's eigenvalue one adds to the mean variance of the rows.
+    slope = 2.0 * float(profile.weights @ (profile.kept * profile.readout)) / math.sqrt(p)
+    target = np.tensordot(profile.weights, update.target_spread, axes=1)
+    target += _quadratic(network, slope)
+    noisiest = max(
+        float(np.max(np.linalg.eigvalsh(target))), added + _single_sample(network, slope)
+    )
     total = kept + added
     place = math.sqrt(total) * isolated_place((kept + noisiest) / total, p / d)
-    beyond = max(1.0 + 0.3 * added / total, place / math.sqrt(bulk.upper.place))
-    return _Weights(bulk, beyond * upper_limit(bulk, LEVEL), outliers_of(network, update))
+    edge = math.sqrt(bulk.upper.place)
+    random = upper_limit(bulk, LEVEL) / edge - 1.0
+    # Heavy residuals spread the edge over batches by the samples that stand at the isolated place.
+    reach = math.hypot(random, _batch_reach(batches, p / d, d))
+    ends = edge * (1.0 + 0.3 * added / total) * (1.0 + reach), place * (1.0 + random)
+    return _Weights(bulk, max(ends), outliers_of(network, update))
 
 
-def _quadratic(network: Network, deviations: float = 3.0) -> Float[np.ndarray, "r r"]:
-    """(size l)^2 M^2/p, M = E[y (z z^T - 1)]: the mean part of the noise along the target.
+def _batch_reach(batches: list[BulkProfile], aspect: float, d: int) -> float:
+    """Relative height that the edge of one batch passes once in a hundred runs.
+
+    Edges of batches deviate from their mean by a normal variable of variance 1/d.
+
+    docs/derivations/bulk.md, eq. (12).
+    """
+    from scipy.special import ndtri
+
+    size = len(batches[0].directions)
+    shape = (max(1, round(aspect * size)), size)
+    bulks = [ProfileBulk(*each.factors(*shape), tolerance=1e-3) for each in batches]
+    edges = [bulk.top for bulk in bulks]
+    deviation = float(np.std(edges, ddof=1) / np.mean(edges)) * math.sqrt(size / d)
+    return float(-ndtri(LEVEL)) * deviation
+
+
+def _quadratic(network: Network, slope: float, deviations: float = 3.0) -> Float[np.ndarray, "r r"]:
+    """k^2/p + slope k, k = size l M, M = E[y (z z^T - 1)]: mean part of the noise on the target.
 
     The gradient of row i holds l M w_i, l = E[z sigma'], of mean M and variance 2 E r^2/n: that of
-    n labels may exceed its mean by so many standard ``deviations``.
+    n labels may lie on either side of its mean by so many standard ``deviations``.
     """
     setting = network.setting
     size = network.moments.tilt * sum(network.size(step) for step in range(setting.steps))
-    values, vectors = np.linalg.eigh(np.asarray(setting.target.series.tensor(2)))
+    values, vectors = np.linalg.eigh(np.asarray(network.inputs.target.series.tensor(2)))
     stray = deviations * math.sqrt(2.0 * network.residual_square / setting.n)
-    return size**2 / setting.p * (vectors * (np.abs(values) + stray) ** 2) @ vectors.T
+    k = size * (values[:, None] + stray * np.array([-1.0, 1.0]))
+    return (vectors * np.max(k**2 / setting.p + slope * k, axis=1)) @ vectors.T
 
 
-def _single_sample(network: Network, count: int = 2**18) -> float:
-    """(d/n size r)^2 Var sigma'/p of the largest r: the noise along the sample that has it.
+def _single_sample(network: Network, slope: float, count: int = 2**18) -> float:
+    """(d/n size r)^2 Var sigma'/p + slope l (d/n) size r: the noise along the sample of largest r.
 
     The largest of n residuals is exceeded once in a hundred runs: of ``count`` drawn ones some
     three are beyond it at n = 1000.
     """
-    n = network.setting.n
+    n, moments = network.setting.n, network.moments
     draws = residual_draws(network, count, np.random.default_rng(0))
-    largest = max(float(np.quantile(np.abs(rho), 1.0 - LEVEL / n)) for rho in draws)
-    slope_variance = network.moments.slope_variance
-    return (network.noise_ratio * largest) ** 2 * slope_variance / network.setting.p
+    share = LEVEL / (2.0 * n)
+    extreme = network.noise_ratio * np.array(
+        [np.quantile(rho, [share, 1.0 - share]) for rho in draws]
+    )
+    along = extreme**2 * moments.slope_variance / network.setting.p
+    return float(np.max(along + slope * moments.tilt * extreme))
 
 
 def isolated_place(variance: float, aspect: float) -> float:
@@ -205,7 +236,8 @@ def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
 @lru_cache(maxsize=8)
 def _start_margin(setting: Setting) -> float:
     """How far noise passes the edge of the features before any step, as a factor; kept."""
-    start = feature_bulk(setting.activation, setting.readout_n, setting.d, setting.p, setting.start)
+    activation = seen_inputs(setting).activation
+    start = feature_bulk(activation, setting.readout_n, setting.d, setting.p, setting.start)
     return upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
 
 

@@ -7,8 +7,9 @@ The objective L = min over a of mean (y - phi.a)^2 + lambda |a|^2 of the fixed p
 h_k the label's parts of degree k given kappa and the radius, K = groups sum_t p_t psi Q psi^T over
 means psi, both on layers of nodes: functions of kappa, and those times each special direction; A_2
 is the kernel of the features' degree 2.
-With 1/(1+V) + tau in place of 1/(1+V), test = dL/dtau at tau = 0 and train = L - lambda dL/dlambda;
-both derivatives come from the Hessian of the fixed point.  See docs/derivations/closed_system.md.
+With infinitely many further samples of total weight tau, test = dL/dtau at tau = 0, and
+train = L - lambda dL/dlambda; both derivatives come from the Hessian of the fixed point.  See
+docs/derivations/closed_system.md and, for a readout on the step's own batch, own_batch.md.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
-from giantstep.prediction.labels import LabelMoments
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.blocks import spread_over
+from giantstep.prediction.wide.blocks import flat_pair
 from giantstep.prediction.wide.continuation import positive, solve
-from giantstep.prediction.wide.degrees import labels_by_degree
 from giantstep.prediction.wide.fixed_point import Point
-from giantstep.prediction.wide.limits import CLOSED_SYSTEM
+from giantstep.prediction.wide.limits import LOSSES
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, random_offset
-from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
+from giantstep.prediction.wide.own_batch import batch_samples
+from giantstep.prediction.wide.quantities import fitted_on_batch
+from giantstep.prediction.wide.readout_samples import ReadoutSamples, fresh_samples
+from giantstep.prediction.wide.system import ClosedSystem
 from giantstep.problem.penalties import penalty_grid
 from giantstep.problem.setting import Setting
 
@@ -38,8 +40,9 @@ from giantstep.problem.setting import Setting
 class Losses:
     """Mean squared errors of the readout at one penalty, and L = train + ridge |a|^2.
 
-    ``loose`` -> where the penalty was searched, how far the train error of a neighbour is away,
-    relative, whose test error leave-one-out cannot tell from the best.
+    ``left_out`` -> the leave-one-out error, which is the test error of fresh samples.  ``loose`` ->
+    where the penalty was searched, how far the train error of a neighbour is away, relative, whose
+    leave-one-out error cannot be told from the best.
 
     objective = min over a of mean (y - s_p phi.a)^2 + ridge |a|^2; n, d and p large and in
     proportion, one step of size n^alpha (arXiv 2310.07891; docs/derivations/closed_system.md).
@@ -49,6 +52,7 @@ class Losses:
     readout_n: int
     train: float
     test: float
+    left_out: float
     objective: float
     residual: float
     iterations: int
@@ -87,7 +91,7 @@ def loss_curve(
     >>> small.test < large.test
     True
     """
-    refuse_beyond(CLOSED_SYSTEM, setting)
+    refuse_beyond(LOSSES, setting)
     penalties = _ridges(setting) if ridges is None else list(ridges)
     sizes = [setting.readout_n] if readout_sizes is None else list(readout_sizes)
     for ridge in penalties:
@@ -96,6 +100,8 @@ def loss_curve(
     for size in sizes:
         if size < 1:
             raise InputError(f"readout_n must be at least 1, got {size}")
+        if fitted_on_batch(setting) and size != setting.n:
+            raise InputError(f"readout_n must be n = {setting.n} for the last batch, got {size}")
     solutions = _Solutions.of(setting, statistics)
     return [solutions.at(ridge, size) for size in sizes for ridge in penalties]
 
@@ -107,13 +113,13 @@ def best_losses(
     *,
     coarse: int = 3,
 ) -> Losses:
-    """The losses at the penalty of least test error, of those that leave-one-out chooses from.
+    """The losses at the penalty of least leave-one-out error.
 
-    Every ``coarse``-th is tried, from the largest down until the test error has risen twice, unless
-    the best is expected ``near`` one; then those beside the best, until it is: test errors fall and
+    Every ``coarse``-th is tried, from the largest down until that error has risen twice, unless
+    the best is expected ``near`` one; then those beside the best, until it is: errors fall and
     rise slowly, and tiny penalties may lose all digits.
     """
-    refuse_beyond(CLOSED_SYSTEM, setting)
+    refuse_beyond(LOSSES, setting)
     solutions = _Solutions.of(setting, statistics)
     ridges = penalty_grid(setting.scale**2 * solutions.feature_square)
     solved: dict[int, Losses] = {}
@@ -122,7 +128,7 @@ def best_losses(
         # Downward: each fixed point starts from one at a larger penalty.
         for k in sorted(set(tried) - set(solved), reverse=True):
             solved[k] = solutions.at(float(ridges[k]), setting.readout_n)
-        return min(solved, key=lambda k: solved[k].test)
+        return min(solved, key=lambda k: solved[k].left_out)
 
     last = len(ridges) - 1
     if near is None:
@@ -143,8 +149,8 @@ def best_losses(
 def _loose(solved: dict[int, Losses], best: int) -> float:
     """``Losses.loose``: leave-one-out errors of n samples are good to about n^(-1/2)."""
     least = solved[best]
-    told = least.test * (1.0 + least.readout_n**-0.5)
-    beside = [solved[k] for k in (best - 1, best + 1) if k in solved and solved[k].test <= told]
+    told = least.left_out * (1.0 + least.readout_n**-0.5)
+    beside = [solved[k] for k in (best - 1, best + 1) if k in solved and solved[k].left_out <= told]
     return max((abs(other.train / least.train - 1.0) for other in beside), default=0.0)
 
 
@@ -153,10 +159,9 @@ class _Solutions:
 
     def __init__(self, setting: Setting, runs: Sequence[ReadoutStatistics]) -> None:
         self.scale = setting.scale
-        self.systems = [closed_system(setting, statistics=run) for run in runs]
-        self.labels = [
-            labels_given(setting, system.overlap, system.kappa) for system in self.systems
-        ]
+        samples = batch_samples if fitted_on_batch(setting) else fresh_samples
+        self.samples = [samples(setting, run) for run in runs]
+        self.systems = [each.system for each in self.samples]
         self.points: list[tuple[Point, ...]] = []
 
     @property
@@ -187,13 +192,14 @@ class _Solutions:
             for system, last in zip(self.systems, near, strict=True)
         )
         self.points.append(points)
-        errors = [energies(point, label) for point, label in zip(points, self.labels, strict=True)]
-        train, test, objective = np.mean(errors, axis=0).tolist()
+        errors = [energies(*each) for each in zip(points, self.samples, strict=True)]
+        train, test, left_out, objective = np.mean(errors, axis=0).tolist()
         return Losses(
             ridge=ridge,
             readout_n=size,
             train=train,
             test=test,
+            left_out=left_out,
             objective=objective,
             residual=max(point.residual for point in points),
             iterations=sum(point.iterations for point in points),
@@ -218,53 +224,97 @@ def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:
     return solve(system, penalty)
 
 
-def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
-    """(train, test, L) at a solution.
+def energies(point: Point, samples: ReadoutSamples) -> tuple[float, float, float, float]:
+    """(train, test, leave-one-out, L) at a solution.
+
+    docs/derivations/closed_system.md, eq. (13); docs/derivations/quadratic.md, eq. (4);
+    docs/derivations/own_batch.md, eqs. (6) and (7).
+    """
+    objective, by_weight, by_group = _gradient(point, samples)
+    system, screen = point.system, point.screen
+
+    def along(
+        weights: Float[np.ndarray, " m"],
+        damping: Float[np.ndarray, " m"],
+        resolvent: Float[np.ndarray, "t b b"],
+    ) -> float:
+        counted = system.neurons[:, None, None] * resolvent
+        return float(by_weight @ (weights + system.weights * damping) - np.sum(by_group * counted))
+
+    def error_on(weights: Float[np.ndarray, " m"]) -> float:
+        """dL/dtau for further samples with these weights."""
+        variance = -(screen.variance_by_weight @ weights) / system.n
+        inverse = np.tensordot(weights, screen.inverse_by_weight + system.noise, 1)
+        damping, resolvent = point.direction(variance, inverse)
+        return along(weights, -damping, -resolvent)
+
+    penalty = float(np.real(point.penalty))
+    train = objective - penalty * along(np.zeros_like(system.weights), *point.per_penalty)
+    test = error_on(samples.test_weights)
+    # A sample left out of the readout is a further one with the law of the others.
+    fresh = samples.test_weights is system.weights
+    return train, test, test if fresh else error_on(system.weights), objective
+
+
+def _gradient(
+    point: Point, samples: ReadoutSamples
+) -> tuple[float, Float[np.ndarray, " m"], Float[np.ndarray, "t b b"]]:
+    """L, dL/do and -dL/dQ of a group of each type.
 
     L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A_2:
     dL = (Z h)^T dD (Z h) - (R h)^T dC (R h), Z = (1 + C D)^-1 and R = D Z.
-
-    docs/derivations/closed_system.md, eq. (13); docs/derivations/quadratic.md, eq. (4).
     """
-    system, o = point.system, point.weighted
-    second = system.blocks[-1]
-    degrees = labels_by_degree(labels, system.radius, system.blocks[0].dimension)
-    slope, curve = degrees.parts
-    label = np.zeros((system.layers, len(o)))
-    label[0], label[1 : 1 + slope.shape[1]] = degrees.mean, slope.T
-    screened = _screened(system, point, label)
+    system, o, screen = point.system, point.weighted, point.screen
+    screened = _screened(point, samples)
     drawn = (o * screened).ravel()
-    # dL/do and dL/dQ of a group of each type.
-    objective = float(label.ravel() @ drawn + o @ degrees.remaining)
-    by_weight = np.sum(screened**2, axis=0) + degrees.remaining
+    objective = float(samples.label.ravel() @ drawn + o @ samples.remaining)
+    by_weight = np.sum(screened**2, axis=0) + samples.remaining
     seen = np.einsum("x,xtlb->tlb", drawn, system.means)
     by_group = np.einsum("tlb,tlc->tbc", seen, seen)
-    bent = point.screen.matrices[-1] @ curve
+    if np.any(samples.residual):
+        # dY = Z dA Z^T - Y dD Y in the part of K that the batch takes away.
+        pulled = samples.residual * drawn[: len(o)]
+        counts = screen.stack.counts[:-1] / system.n
+        by_weight -= counts @ (screen.answers[:-1] @ pulled) ** 2
+        shape = (len(counts), *screen.stack.parts.shape[2:])
+        turned = (pulled @ screen.screened[:-1]).reshape(shape)
+        shares = counts / screen.stack.dimensions[:-1]
+        by_group -= np.einsum("q,qtjb,qtjc->tbc", shares, turned, turned)
+    second, curve = system.blocks[-1], samples.curve
+    bent = screen.matrices[-1] @ curve
     objective += float(np.sum(curve * (o[:, None] * bent)))
     by_weight += np.sum(bent**2, axis=1)
     along_curve = np.einsum("ms,mtjb->stjb", o[:, None] * bent, second.parts)
     by_group += np.einsum("stjb,stjc->tbc", along_curve, along_curve) / second.dimension
-
-    def along(damping: Float[np.ndarray, " m"], resolvent: Float[np.ndarray, "t b b"]) -> float:
-        counted = system.neurons[:, None, None] * resolvent
-        return float(by_weight @ (system.weights * damping) - np.sum(by_group * counted))
-
-    none = np.zeros_like(point.resolvent)
-    test = along(*point.direction(1.0 / point.damping**2, none))
-    penalty = float(np.real(point.penalty))
-    train = float(objective) - penalty * along(*point.per_penalty)
-    return train, test, float(objective)
+    return objective, by_weight, by_group
 
 
-def _screened(
-    system: ClosedSystem, point: Point, label: Float[np.ndarray, "y m"]
-) -> Float[np.ndarray, "y m"]:
-    """(1 + K D)^-1 h, by sets of layers that no mode connects."""
-    o, screened = point.weighted, np.zeros_like(label)
+def _screened(point: Point, samples: ReadoutSamples) -> Float[np.ndarray, "y m"]:
+    """(1 + K D)^-1 h, by sets of layers that no mode connects.
+
+    K = T psi^T, T = psi Q: where nodes are more than coefficients of one, as
+    h - T (1 + psi^T D T)^-1 psi^T D h.  On the batch of the step K loses r r' [Z A] over n E r^2,
+    summed over linear directions.
+    """
+    system, o, label = point.system, point.weighted, samples.label
+    screened, count = np.zeros_like(label), len(o)
     for part in system.coupled:
         given = label[part.layers]
-        if np.any(given):
-            repeated = np.tile(o, len(given))
-            matrix = np.eye(len(repeated)) + spread_over(part.means, point.counted) * repeated
-            screened[part.layers] = np.linalg.solve(matrix, given.ravel()).reshape(given.shape)
+        if not np.any(given):
+            continue
+        nodes, h = np.tile(o, len(given)), given.ravel()
+        psi, turned = flat_pair(part.means, point.counted)
+        on_batch = bool(part.layers[0]) and bool(np.any(samples.residual))
+        if psi.shape[1] < len(psi) and not on_batch:
+            drawn = psi.T * nodes
+            inner = np.eye(len(drawn)) + drawn @ turned
+            answer = h - turned @ np.linalg.solve(inner, drawn @ h)
+        else:
+            kernel = turned @ psi.T
+            if on_batch:
+                linear = np.tensordot(point.screen.stack.counts[:-1], point.screen.answers[:-1], 1)
+                pairs = np.outer(samples.residual, samples.residual)
+                kernel[:count, :count] -= pairs * linear / system.n
+            answer = np.linalg.solve(np.eye(len(h)) + kernel * nodes, h)
+        screened[part.layers] = answer.reshape(given.shape)
     return screened

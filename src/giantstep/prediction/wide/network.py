@@ -21,6 +21,7 @@ from jaxtyping import Float
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import Rule, normal_panels
 from giantstep.prediction.labels import label_grid
+from giantstep.prediction.wide.seen_inputs import SeenInputs, seen_inputs
 from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
 
@@ -103,10 +104,15 @@ class Network:
         """Nodes of the law of u and their weights: an even number, for u = 0 moves nothing."""
         return self.setting.readout_law.rule(32)
 
+    @cached_property
+    def inputs(self) -> SeenInputs:
+        """The inputs by normals, with label and activation as functions of these."""
+        return seen_inputs(self.setting)
+
     @property
     def moments(self) -> ActivationMoments:
         """Moments of the activation."""
-        return self.setting.activation.moments
+        return self.inputs.activation.moments
 
     @property
     def gain(self) -> float:
@@ -116,7 +122,7 @@ class Network:
     @cached_property
     def label(self) -> tuple[float, float, Float[np.ndarray, " r"]]:
         """E y, Var y without noise, and f_1 = E[y z]."""
-        series = self.setting.target.series
+        series = self.inputs.target.series
         # Labels with their sign flipped count against the others.
         share = 1.0 - 2.0 * self.setting.corruption
         mean = share * float(series.tensor(0))
@@ -125,7 +131,7 @@ class Network:
     @cached_property
     def label_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """z, weights and signs for E over z ~ N(0, I_r) and the sign of y = +-f(z)."""
-        points, weights = label_grid(self.setting.target.r, SAMPLE_SPACING)
+        points, weights = label_grid(self.inputs.target.r, SAMPLE_SPACING)
         flipped = self.setting.corruption
         if flipped == 0:
             return points, weights, np.ones(len(points))
@@ -134,7 +140,7 @@ class Network:
 
     def label_at(self, z: Float[np.ndarray, "m r"]) -> Float[np.ndarray, " m"]:
         """f(z), without noise and flipped signs."""
-        return np.asarray(self.setting.target([z[:, k] for k in range(z.shape[1])]), dtype=float)
+        return np.asarray(self.inputs.target([z[:, k] for k in range(z.shape[1])]), dtype=float)
 
     @property
     def offset(self) -> float:
@@ -150,6 +156,16 @@ class Network:
     def noise_square(self) -> float:
         """Variance of what is in r_1 beside the label: the label's noise and s f_0."""
         return self.setting.noise**2 + self.start_feedback**2 * self.moments.variance
+
+    @property
+    def own_pull(self) -> float:
+        """s (E[z sigma sigma'] - E sigma E[z sigma'] - E[z sigma] E sigma').
+
+        How a neuron's own part of the residual pulls its row back.  The terms that are subtracted
+        are in E r_1 and in g, which hold all neurons.
+        docs/derivations/closed_system.md, eq. (2).
+        """
+        return self.start_feedback * self.moments.own_pull
 
     @property
     def residual_square(self) -> float:
@@ -197,7 +213,7 @@ def random_offset(setting: Setting) -> bool:
         setting.steps > 0
         and Network(setting).start_feedback > 0
         and not setting.readout_law.balanced
-        and abs(setting.activation.moments.mean) > VANISHING
+        and abs(Network(setting).moments.mean) > VANISHING
     )
 
 

@@ -17,6 +17,7 @@ from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import Rule, gauss_hermite
 from giantstep.prediction.labels import label_moments, tensor_rule
 from giantstep.prediction.wide.neurons import NeuronTypes
+from giantstep.prediction.wide.seen_inputs import seen_inputs
 from giantstep.problem.setting import Setting
 
 LEAST_NODES = {1: (40,), 2: (12, 8), 3: (10, 7, 5)}
@@ -71,7 +72,7 @@ def _even_grid(count: int, farthest: float = 6.5) -> Rule:
 def node_counts(setting: Setting, types: NeuronTypes) -> tuple[int, ...]:
     """Nodes along each learned direction at which moments of features and label have settled."""
     counts = settled_counts(LEAST_NODES[len(types.overlap)], _feature_squares(setting, types))
-    if setting.target.label_power(2) is not None:
+    if seen_inputs(setting).target.label_power(2) is not None:
         return counts  # a polynomial, which Gauss-Hermite integrates exactly
     return settled_counts(counts, _label_squares(setting, types.overlap))
 
@@ -95,11 +96,12 @@ def settled_counts(counts: Sequence[int], moments: Moments) -> tuple[int, ...]:
 def _feature_squares(setting: Setting, types: NeuronTypes) -> Moments:
     """E mu0^2 over each axis by itself, relative to E sigma^2, averaged over the types."""
     length, weights = types.length, types.weights / types.along.shape[1]
+    activation = seen_inputs(setting).activation
 
     def squares(rule: Rule, along: Float[np.ndarray, "t b"]) -> float:
         kappa, shares = rule
         moments = feature_moments(
-            setting.activation, along[..., None] * kappa, length[..., None] + 0.0 * kappa
+            activation, along[..., None] * kappa, length[..., None] + 0.0 * kappa
         )
         square = moments.mean**2 + moments.slope**2 + moments.rest
         return float(weights @ np.sum(moments.mean**2 @ shares, axis=1)) / float(
@@ -115,12 +117,13 @@ def _feature_squares(setting: Setting, types: NeuronTypes) -> Moments:
 
 def _label_squares(setting: Setting, overlap: Float[np.ndarray, "k r"]) -> Moments:
     """E h0^2, E |h1|^2 and E y^2 over kappa, relative to the exact E y^2."""
+    target = seen_inputs(setting).target
 
     def moments(counts: Sequence[int]) -> Float[np.ndarray, " m"]:
         kappa, weights = kappa_rule(len(overlap), counts=counts)
-        label = label_moments(setting.target, setting.noise, overlap, kappa)
+        label = label_moments(target, setting.noise, overlap, kappa)
         slope = np.sum(label.slope**2, axis=1)
         squares = np.stack([label.mean**2, slope, label.square]) @ weights
-        return squares / (setting.target.series.square + setting.noise**2)
+        return squares / (target.series.square + setting.noise**2)
 
     return moments

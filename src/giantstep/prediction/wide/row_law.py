@@ -90,6 +90,25 @@ def law_after_one(network: Network, step: LearnedStep, u: Float[np.ndarray, "*u"
     )
 
 
+def weight_law_after_one(network: Network, step: LearnedStep, u: Float[np.ndarray, "*u"]) -> RowLaw:
+    """The law of the rows of W themselves, not as features see them: another one for blocks.
+
+    docs/derivations/wide_blocks.md, eqs. (4) and (8).
+    """
+    law = law_after_one(network, step, u)
+    entry = u / math.sqrt(network.setting.p)
+    along = step.weight_shift * entry[..., None]
+    # What a row keeps of its start differs from block to block: the mean is kept, the rest noise.
+    uneven = step.start_growth**2 * (network.inputs.moment(2) - 1.0)
+    return replace(
+        law,
+        along=along,
+        overlap=step.weight_overlap,
+        target=along * step.weight_overlap[0],
+        noise=np.sign(entry) * np.hypot(law.noise, math.sqrt(max(uneven, 0.0)) * entry),
+    )
+
+
 def law_after_more(
     network: Network,
     update: RowUpdate,
@@ -139,7 +158,7 @@ def laws_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> lis
         return [law_after_more(network, each, u) for each, u in zip(updates, entries, strict=True)]
     statistics = [ReadoutStatistics.of(setting, readout) for readout in readouts]
     return [
-        law_after_one(Network(setting, each), learned_step(setting, statistics=each), u)
+        weight_law_after_one(Network(setting, each), learned_step(setting, statistics=each), u)
         for each, u in zip(statistics, entries, strict=True)
     ]
 

@@ -13,11 +13,12 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.limits import AT_MOST_FOUR, NOISE
+from giantstep.prediction.wide.limits import AT_MOST_FOUR, BATCH_NOISE, NOISE
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
-from giantstep.prediction.wide.quantities import noise_of_steps
+from giantstep.prediction.wide.quantities import fitted_on_batch, noise_of_steps
 from giantstep.prediction.wide.row_law import RowLaw, laws_of_runs
+from giantstep.prediction.wide.seen_inputs import seen_inputs
 from giantstep.prediction.wide.span_limits import ALONG, EVEN_NOISE, ONE_DIRECTION
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import keeps_gram
@@ -58,9 +59,10 @@ def _rows(setting: Setting, law: RowLaw) -> Rows:
             gram[first, second] += shared
             gram[second, first] += shared
     norms = np.sqrt(law.random_square + np.sum(law.along**2, axis=1))
-    span = None if setting.steps > 1 else _span(setting, law)
+    uneven = len(seen_inputs(setting).shares) > 1
+    span = None if setting.steps > 1 or uneven else _span(setting, law)
     variance = law.along_target.variance / setting.d
-    deviation = np.sqrt(variance) if np.all(variance >= 0.0) else None
+    deviation = np.sqrt(variance) if np.all(variance >= 0.0) and not uneven else None
     shared = np.sqrt(law.along_target.shared_variance / setting.d) * np.sign(law.along[:, :1])
     return Rows(law.target, norms, gram, deviation, shared, span)
 
@@ -117,9 +119,12 @@ def readout_losses(
     ``near`` the penalty that is best for another run.
     """
     refuse_beyond(AT_MOST_FOUR, setting)
-    NOISE.refuse(noise_of_steps(setting, statistics or TYPICAL), setting)
+    noise = noise_of_steps(setting, statistics or TYPICAL)
+    NOISE.refuse(noise, setting)
+    if fitted_on_batch(setting):
+        BATCH_NOISE.refuse(noise, setting)
     if setting.cross_validates:
         return best_losses(setting, statistics, near)
     # Downward: each fixed point starts from the one at a larger penalty.
     curve = loss_curve(setting, sorted(setting.penalties, reverse=True), statistics=statistics)
-    return min(curve, key=lambda losses: losses.test)
+    return min(curve, key=lambda losses: losses.left_out)

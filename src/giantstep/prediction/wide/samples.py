@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.gaussian.rules import Rule, gauss_hermite
+from giantstep.prediction.labels import split_pairs, up_to_pairs
 from giantstep.prediction.wide.network import Network
 
 
@@ -126,14 +127,11 @@ def _atoms(
     residual = mean[:, None] + given.width * normal[0]
     grid = residual_grid(residual.ravel(), np.outer(label_weights, normal[1]).ravel(), cells)
     shares = _shares(grid, residual, normal)
-    counted = weight * label_weights
-    plain = np.tensordot(shares[:3], counted, axes=(1, 0))
-    coordinates = np.column_stack([z, linear])
-    first = np.tensordot(shares[:2], counted[:, None] * coordinates, axes=(1, 0))
+    counted = weight * label_weights[:, None] * up_to_pairs(np.column_stack([linear, z]))
+    plain, first, products = split_pairs(shares[:3].swapaxes(1, 2) @ counted, r + 1)
+    first = np.roll(first[:2], -1, axis=2)
     # g.x = E[g.x | t, z] - back normal
-    first[:, :, r] -= given.back * np.tensordot(shares[3:], counted, axes=(1, 0))
-    products = (z[:, :, None] * z[:, None, :]).reshape(len(z), r * r)
-    second = np.tensordot(shares[:3], counted[:, None] * products, axes=(1, 0))
+    first[:, :, r] -= given.back * (counted[:, 0] @ shares[3:])
     return Samples(
         step=np.full(cells, t),
         residual=grid,
@@ -141,7 +139,7 @@ def _atoms(
         mean=plain[1],
         square=plain[2],
         first=np.moveaxis(first, 0, 1),
-        second=np.moveaxis(second, 0, 1).reshape(cells, 3, r, r),
+        second=np.moveaxis(products[..., 1:, 1:], 0, 1),
     )
 
 

@@ -79,7 +79,7 @@ def fresh_slopes(
     """
     scale = np.hypot(np.hypot(kept, width), least_width)
     total = np.broadcast_to(scale[:, None], shift.shape)
-    activation = network.setting.activation
+    activation = network.inputs.activation
     plain = feature_moments(activation, shift, total)
     slope = feature_moments(slope_of(activation), shift, total)
     curvature = slope.slope / scale[:, None]
@@ -110,7 +110,7 @@ def reused_slopes(
 
     docs/derivations/two_step.md, eq. (4).
     """
-    activation = network.setting.activation
+    activation = network.inputs.activation
     moved_by = network.size(0) / math.sqrt(network.setting.p)
     strength = moved_by * network.readout[0]
     h, weights = start_rule(activation.kinks or (), moved_by)

@@ -20,7 +20,7 @@ from giantstep.gaussian.rules import gauss_hermite, hermite_values
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.blocks import Block
 from giantstep.prediction.wide.continuation import solve
-from giantstep.prediction.wide.limits import CLOSED_SYSTEM
+from giantstep.prediction.wide.limits import STRONG_SPIKES
 from giantstep.prediction.wide.neurons import NeuronTypes
 from giantstep.prediction.wide.nodes import kappa_rule
 from giantstep.prediction.wide.step import learned_step
@@ -88,7 +88,7 @@ def limiting_losses(
 
     docs/derivations/closed_system.md, eq. (15).
     """
-    refuse_beyond(CLOSED_SYSTEM, setting)
+    refuse_beyond(STRONG_SPIKES, setting)
     if ridge is None and len(setting.penalties) != 1:
         raise InputError(f"ridge must be one number, got {setting.ridge!r}")
     if count < 0:

@@ -23,6 +23,7 @@ from giantstep.prediction.wide.limits import CLOSED_SYSTEM
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
 from giantstep.prediction.wide.neurons import NeuronTypes, neuron_types
 from giantstep.prediction.wide.nodes import kappa_rule, node_counts
+from giantstep.prediction.wide.seen_inputs import seen_inputs
 from giantstep.problem.setting import Setting
 
 
@@ -134,8 +135,9 @@ def closed_system(
         0.1 / setting.readout_n if prune else 0.0,
         None if prune else node_counts(setting, types),
     )
-    squares, shares = radius_rule(setting.d)
-    degrees = features_by_degree(setting.activation, types, kappa, setting.d)
+    squares, shares = radius_rule(types.freedom(setting.d))
+    activation = seen_inputs(setting).activation
+    degrees = features_by_degree(activation, types, kappa, setting.d)
     return ClosedSystem(
         n=setting.readout_n,
         groups=setting.p / types.along.shape[1],
@@ -155,7 +157,7 @@ def labels_given(
     """Moments of the label given kappa; flipped signs leave their share of mean and slope."""
     # Nodes of different radius have the same kappa.
     different, at = np.unique(kappa, axis=0, return_inverse=True)
-    clean = label_moments(setting.target, setting.noise, overlap, different)
+    clean = label_moments(seen_inputs(setting).target, setting.noise, overlap, different)
     kept = 1.0 - 2.0 * setting.corruption
     return replace(
         clean,

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide.laws import MATRICES, Matrix, spectra_of_runs
-from giantstep.prediction.wide.limits import DECIDED
+from giantstep.prediction.wide.limits import BATCH_TRAIN_NOISE, DECIDED
 from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.quantities import left_out, left_out_of_errors
 from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
@@ -32,16 +32,11 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
     notes: list[str] = []
     fields = _rows(setting, parts, readouts)
     if setting.readout_n:
+        errors = partial(_losses, notes=notes)
         losses = [
-            _tried(_losses, part, readouts, name="readout errors", notes=notes) for part in parts
+            _tried(errors, part, readouts, name="readout errors", notes=notes) for part in parts
         ]
         fields |= _errors(losses, len(readouts))
-        if any(loss is not None and np.isnan(loss["train"][0]) for loss in losses):
-            notes.append(
-                "no prediction of train errors: leave-one-out does not decide the ridge. Penalties "
-                "with nearly the same leave-one-out error have train errors that differ by more "
-                f"than {DECIDED.most:.0%}"
-            )
     if setting.spectra:
         for matrix in MATRICES[: 2 if setting.readout_n else 1]:
             law = partial(_law, matrix)
@@ -97,8 +92,8 @@ def _rows(
     return fields
 
 
-def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
-    """Train and test error of the readout for each run."""
+def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"], *, notes: list[str]) -> Arrays:
+    """Train and test error of the readout for each run; a note where train errors are left open."""
     nodes = statistics_nodes(setting, readouts, signed=True)
     computed: list[Losses] = []
     for statistics in nodes.statistics:
@@ -108,8 +103,11 @@ def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
         name: nodes.carried_sizes([getattr(loss, name) for loss in computed])
         for name in ("train", "test")
     }
-    if not DECIDED.allows(max(loss.loose for loss in computed)):
+    loose = max(loss.loose for loss in computed)
+    complaint = DECIDED.complaint_at(loose, setting) or BATCH_TRAIN_NOISE.complaint(setting)
+    if complaint is not None:
         carried["train"] = np.full(len(readouts), math.nan)
+        notes.append(f"no prediction of train errors after step {setting.steps}: {complaint}")
     return carried
 
 

@@ -73,7 +73,8 @@ def update_after(network: Network) -> RowUpdate:
     """The update after the last step of the setting; kept, for each step takes the one before."""
     if network.setting.steps == 0:
         return start_update(network)
-    return next_update(network, _before(network), batch_of(network))
+    update = next_update(network, _before(network), batch_of(network))
+    return of_weights(network, update) if network.setting.steps == 1 else update
 
 
 @lru_cache(maxsize=64)
@@ -90,6 +91,32 @@ def _before(network: Network) -> RowUpdate:
     return update_after(network.with_steps(network.setting.steps - 1))
 
 
+def of_weights(network: Network, update: RowUpdate) -> RowUpdate:
+    """The update of one step for inputs in blocks, from that for normals: Sigma^(1/2) times R(u).
+
+    beta = f_1 - s c_1 Sigma^(1/2) g + noise, f_1 along the target, and R(u) is along beta.  What a
+    row keeps of its start differs from block to block: the mean is kept, the rest counts as noise.
+
+    docs/derivations/wide_blocks.md, eqs. (4) and (8).
+    """
+    inputs, linear, turned = network.inputs, network.label[2], network.inputs.target_deviations
+    own_pull = (network.start_feedback * network.moments.linear) ** 2
+    noise = network.noise_ratio * network.residual_square
+    square = float(linear @ linear) + own_pull + noise
+    longer = linear**2 @ (inputs.along_target(2) / inputs.along_target(1)) + noise
+    longer += own_pull * inputs.moment(2)
+    uneven = (update.kept - 1.0) ** 2 * (inputs.moment(2) - 1.0)
+    along = turned[:, None] * update.target_spread * turned
+    return RowUpdate(
+        kernel=update.kernel * (longer / square if square > 0 else 1.0),
+        target=update.target * turned,
+        network=update.network,
+        kept=update.kept,
+        spread=update.spread + uneven,
+        target_spread=along + np.multiply.outer(uneven, np.eye(len(turned))),
+    )
+
+
 def next_update(network: Network, before: RowUpdate, batch: Batch) -> RowUpdate:
     """R(u) + e Q(u), Q(u) = mean of u sigma'(A) r x over the samples, and what a row keeps.
 
@@ -103,6 +130,8 @@ def next_update(network: Network, before: RowUpdate, batch: Batch) -> RowUpdate:
     spread, target_spread = _spread(network, before, batch)
     # kept' = kept + (e/sqrt p) u E[r h sigma'(A)]
     kept = before.kept + _per_row(network) * (batch.slopes.on_start @ batch.mean)
+    if network.setting.steps == 1:
+        kept = kept - size / network.setting.p * network.own_pull * network.readout[0] ** 2
     return RowUpdate(
         kernel=0.5 * (kernel + kernel.T),
         target=overlaps[:, :-1],

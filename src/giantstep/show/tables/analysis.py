@@ -196,7 +196,16 @@ def _four_numbers(analysis: Analysis) -> Table:
         ),
         ("steps needed", MISSING if steps is None else str(steps), remark),
     )
-    return make_table("", ("", "", ""), rows, header=False)
+    return make_table("", ("", "", ""), (*rows, *_dimension(analysis)), header=False)
+
+
+def _dimension(analysis: Analysis) -> list[tuple[str, str, str]]:
+    """The effective dimension where it is not d."""
+    inputs = analysis.inputs
+    if round(inputs.dimension) == inputs.d:
+        return []
+    remark = f"in place of d = {inputs.d:,}, grows as d^{inputs.growth:.2g}"
+    return [("effective dimension", f"{inputs.dimension:,.0f}", remark)]
 
 
 def _details(analysis: Analysis) -> list[RenderableType]:
@@ -234,7 +243,10 @@ def analysis_report(
     ``curve`` of them.  The ``hint`` says which option of the command prints more.
     """
     head = target_lines(analysis.target)
-    head.append(f"activation {analysis.activation.name}\n\n", style="not bold")
+    head.append(f"activation {analysis.activation.name}\n", style="not bold")
+    if not analysis.inputs.is_gaussian:
+        head.append(f"inputs {analysis.inputs.law}\n", style="not bold")
+    head.append("\n")
     head.append(" ".join(answer(analysis)) + "\n")
     undecided = Text(style="yellow")
     for sentence in analysis.undecided:

@@ -86,7 +86,10 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
             "run and is not compared."
         )
     if any(not value.known for step in shown for value in step.principal_cosines or ()):
-        yield "-: theory does not predict principal cosines as small as those of random rows."
+        yield (
+            "-: theory leaves these principal cosines open. They are as small as those of random "
+            "rows, or theory does not know how much runs differ."
+        )
     yield from rough_remarks(
         value for step in shown for value in step.values if step.step or not given
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtri
+from scipy.special import betaincinv
 
 from giantstep.analysis.analyze import Analysis
 from giantstep.analysis.answer import Basis, named
@@ -70,8 +70,11 @@ def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
 
 
 def random_cosine(k: int, d: int) -> float:
-    """Median length of the projection of a random unit vector of R^d on k directions, large d."""
-    return math.sqrt(float(chdtri(k, 0.5)) / d)
+    """Median length of the projection of a random unit vector of R^d on k directions.
+
+    Its square has the law Beta(k/2, (d - k)/2).
+    """
+    return math.sqrt(float(betaincinv(0.5 * k, 0.5 * (d - k), 0.5))) if k < d else 1.0
 
 
 def _found(experiment: Experiment, place: int, basis: Basis) -> Found:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.gaussian.coordinates import bartlett
+from giantstep.problem.frames import frame_shares
 from giantstep.problem.input_blocks import InputBlocks
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -56,10 +57,16 @@ class BlockSpan:
 
     @classmethod
     def of_run(cls, setting: Setting, run: int) -> BlockSpan:
-        """The span of a run: its target directions are the first axes, or random."""
+        """The span of a run: its target directions are the first axes, random, or by blocks."""
         blocks, r = setting.inputs.blocks(setting.d), setting.target.r
         if setting.on_axes:
             return cls(blocks, setting.p, np.eye(r), blocks.at(np.arange(r)))
+        shares = frame_shares(setting.frame, setting.inputs, setting.d, r)
+        if shares is not None:
+            # Directions of a block are alike: those of the target are the first r.
+            held = np.flatnonzero(shares)
+            targets = np.kron(np.sqrt(shares[held]), np.eye(r))
+            return cls(blocks, setting.p, targets, np.repeat(held, r))
         key = generator(setting.seed, run, Purpose.FRAME)
         drawn = [bartlett(key, r, int(size)) for size in blocks.sizes]
         targets = np.linalg.qr(np.concatenate(drawn, axis=1).T)[0].T

@@ -7,7 +7,9 @@ whatever the number of blocks, and only what a step leaves in each block is draw
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from giantstep.simulation.engines.block_span import BlockSpan, SeenRows
 from giantstep.simulation.engines.deferred import DeferredEngine, holds_batches
 from giantstep.simulation.engines.held import HeldBatch, HeldStream
 from giantstep.simulation.engines.streamed import Stepped, Stream
+from giantstep.simulation.matrices import Rows
 from giantstep.simulation.meter import Meter
 
 
@@ -93,9 +96,9 @@ class BlockEngine(DeferredEngine):
         self.motion = Motion(start_rows(setting, self.span.space(key)))
         self.blocks = self.span.columns
 
-    @property
-    def overlap(self) -> Float[np.ndarray, "p r"]:
-        return self.span.along_target(self.rows)
+    def along_target(self, rows: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p r"]:
+        """Overlaps with the target directions, which share their blocks with others."""
+        return self.span.along_target(rows)
 
     @property
     def last_rows(self) -> Float[np.ndarray, "p q"]:
@@ -107,8 +110,8 @@ class BlockEngine(DeferredEngine):
         self.motion = Motion(self.span.compressed(self.rows, self.blocks))
         self.blocks = self.span.columns
 
-    def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]:
-        """Take giant step ``index``; the gradient's target overlaps and its Gram matrix.
+    def step(self, index: int) -> Callable[[], Rows]:
+        """Take giant step ``index``; what gives its gradient.
 
         docs/derivations/blocks.md, eqs. (3) and (4).
         """
@@ -116,8 +119,7 @@ class BlockEngine(DeferredEngine):
         stepped = self._held_step(index) if holds_batches(setting) else self._fresh_step(index)
         self.motion = stepped.motion
         self.readout = moved_readout(setting, self.readout, stepped.readout_gradient)
-        gradient = stepped.gradient
-        return self.span.along_target(gradient), gradient @ gradient.T
+        return partial(self.recorded, stepped.gradient)
 
     def _held_step(self, index: int) -> Stepped:
         setting, number = self.setting, set_of(self.setting.batches, index)

@@ -29,12 +29,14 @@ class Plan:
 def plan(setting: Setting, memory: int, place: Place) -> Plan:
     """The largest useful chunk within ``memory`` bytes; InputError if not even one block fits.
 
-    A chunk is made of whole blocks, with as many samples for each device.
+    A chunk is made of whole blocks, or of all samples where they are fewer than that, with as many
+    samples for each device.
     """
     d, p, size = setting.d, setting.p, np.dtype(setting.dtype).itemsize
-    # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64; Gram
-    # matrices with what is made of them and the normal equations, six p x p matrices in float64.
-    fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size + 6 * 8 * p * p
+    # W, target directions, a chunk's gradient, the sum of gradients and copies in float64; Gram
+    # matrices with what is made of them and the normal equations, six square matrices in float64.
+    square = p if setting.readout_n else min(p, d)
+    fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size + 6 * 8 * square * square
     if setting.deflate == 2:
         # The fit of degree 2: two sums in float64, two parts of a chunk, and the matrix itself.
         fixed += d * d * (2 * 8 + 4 * size)
@@ -50,7 +52,8 @@ def plan(setting: Setting, memory: int, place: Place) -> Plan:
     room = memory - fixed - (batch if held else 0)
     blocks = min(room // (block * sample), most // (block * (d + p)))
     largest = max(set_size(setting.batches, setting.n), setting.readout_n, setting.test_n)
-    chunk = block * min(max(1, blocks), -(-largest // block))
+    # A batch that is smaller than a block is drawn by itself.
+    chunk = min(block * max(1, blocks), -(-largest // place.count) * place.count)
     total = fixed + chunk * sample + (batch if held else 0)
     if total > memory:
         raise InputError(

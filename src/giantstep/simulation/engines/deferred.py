@@ -8,8 +8,9 @@ arXiv 2101.07464; docs/derivations/deferred.md).  d enters only through chi vari
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,10 @@ from giantstep.problem.setting import Setting
 from giantstep.problem.starts import known_span
 from giantstep.simulation.engines.blocks import HOST
 from giantstep.simulation.engines.held import HeldBatch, HeldStream
+from giantstep.simulation.engines.lengths import step_with_lengths
 from giantstep.simulation.engines.streamed import Stream
 from giantstep.simulation.engines.together import State, Together, covers, group_size
+from giantstep.simulation.matrices import Rows
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.moments import Moment, run_by_run
 
@@ -36,7 +39,7 @@ from giantstep.simulation.moments import Moment, run_by_run
 def directions_revealed(setting: Setting) -> int:
     """Directions that the steps on one set of samples reveal beside those known before."""
     fits = 1 + (setting.readout_on_last and not setting.label_transform.is_plain)
-    a_step = setting.p + fits * (setting.deflate == 1)
+    a_step = setting.p * setting.lookahead.kind.looks + fits * (setting.deflate == 1)
     return block_count(setting) * a_step * uses(setting.batches, setting.steps)
 
 
@@ -73,6 +76,8 @@ def objection(setting: Setting, memory: int) -> str | None:
         return "the deferred engine holds batches on the host, got device = 'gpu'"
     if setting.deflate == 2:
         return "the deferred engine cannot hold a fit of degree 2, got deflate = 2"
+    if setting.lookahead.kind.on_sample and (complaint := _objection_to_lengths(setting)):
+        return complaint
     if setting.inputs.in_blocks and (complaint := _objection_to_blocks(setting)) is not None:
         return complaint
     needed = setting.known + setting.moving + (setting.deflate == 1)
@@ -95,6 +100,20 @@ def objection(setting: Setting, memory: int) -> str | None:
     return None
 
 
+def _objection_to_lengths(setting: Setting) -> str | None:
+    """Samples are known by their lengths too, which only new ones of plain inputs are."""
+    text = f"lookahead = {setting.lookahead}"
+    if setting.inputs.in_blocks:
+        return f"the deferred engine knows no lengths of inputs in blocks, got {text}"
+    if holds_batches(setting) and not covers(setting):
+        return f"the deferred engine does not know lengths of samples that it holds, got {text}"
+    if setting.deflate == 1:
+        return f"the deferred engine deflates no linear part of labels, got {text}"
+    if setting.device == "gpu":
+        return f"the deferred engine draws lengths of samples on the host, got {text}"
+    return None
+
+
 def _objection_to_blocks(setting: Setting) -> str | None:
     text = setting.inputs.text
     if not setting.along_gradient:
@@ -109,8 +128,9 @@ def _objection_to_blocks(setting: Setting) -> str | None:
 
 
 def holds_batches(setting: Setting) -> bool:
-    """Whether samples must be kept: to be used again, or to fit the readout on."""
-    return not setting.batches.kind.fresh or setting.readout_on_last
+    """Whether samples must be kept: to be seen again, or to fit the readout on."""
+    held = setting.lookahead.kind.on_batch or setting.readout_on_last
+    return held or not setting.batches.kind.fresh
 
 
 def accelerated(setting: Setting) -> bool:
@@ -180,7 +200,8 @@ class DeferredEngine:
             for place, self.run in enumerate(runs):
                 self.motion, self.readout = Motion(after.rows[place]), after.readout[place]
                 self.biases = biases[place]
-                yield Moment(self.run, after.step, (after.along[place], after.square[place]))
+                gradient = partial(self.recorded, after.gradient[place])
+                yield Moment(self.run, after.step, gradient)
 
     def begin(self, run: int) -> None:
         """Draw the start of a run."""
@@ -199,10 +220,6 @@ class DeferredEngine:
         return rows
 
     @property
-    def overlap(self) -> Float[np.ndarray, "p r"]:
-        return self.rows[:, : self.setting.target.r]
-
-    @property
     def columns(self) -> int:
         """Coordinates of a row."""
         return self.setting.known + self.setting.p
@@ -215,15 +232,24 @@ class DeferredEngine:
         return np.pad(rows, ((0, 0), (0, missing)))
 
     @property
-    def gram(self) -> Float[np.ndarray, "p p"]:
-        return self.rows @ self.rows.T
+    def layer(self) -> Rows:
+        """The rows of W as they are recorded."""
+        return self.recorded(self.rows)
 
-    def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]:
-        """Take giant step ``index``; the gradient's target overlaps and its Gram matrix.
+    def recorded(self, rows: Float[np.ndarray, "p q"]) -> Rows:
+        """Rows in the coordinates of the engine, as they are recorded."""
+        return Rows(rows, self.along_target(rows))
+
+    def along_target(self, rows: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p r"]:
+        """Overlaps with the target directions, which are the first coordinates."""
+        return rows[:, : self.setting.target.r]
+
+    def step(self, index: int) -> Callable[[], Rows]:
+        """Take giant step ``index``; what gives its gradient.
 
         docs/derivations/deferred.md, eqs. (1) and (4).
         """
-        setting, r = self.setting, self.setting.target.r
+        setting = self.setting
         if holds_batches(setting):
             number = set_of(setting.batches, index)
             if self.batch is None or self.batch.step != number:
@@ -236,10 +262,13 @@ class DeferredEngine:
             self.motion = self.motion.compressed(setting.known)
             stream = self.stream(Purpose.BATCH, index, setting.n, self.rows).deflate()
             size, velocity = setting.step_size[index], self.motion.velocity
-            stepped = stream.step_rows(self.readout, size, velocity)
+            if setting.lookahead.kind.on_sample:
+                stepped = step_with_lengths(stream, self.readout, size, velocity)
+            else:
+                stepped = stream.step_rows(self.readout, size, velocity)
         self.motion = stepped.motion
         self.readout = moved_readout(setting, self.readout, stepped.readout_gradient)
-        return stepped.gradient[:, :r], stepped.gradient @ stepped.gradient.T
+        return partial(self.recorded, stepped.gradient)
 
     def biases_of(self, purpose: Purpose) -> Float[np.ndarray, " p"]:
         """The biases that the features of a purpose have."""

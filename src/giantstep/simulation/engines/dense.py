@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -22,6 +23,7 @@ from giantstep.problem.motion import combined, moved_rows
 from giantstep.problem.network import (
     chosen_samples,
     coefficients,
+    displaced,
     moved_readout,
     readout_descent,
     start_biases,
@@ -39,6 +41,7 @@ from giantstep.simulation.engines.place import Context, Place
 from giantstep.simulation.engines.rounded import MATMUL, product
 from giantstep.simulation.engines.samples import HostSampler
 from giantstep.simulation.engines.traced import JAX, traced_setting
+from giantstep.simulation.matrices import Rows
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.moments import Moment, run_by_run
 
@@ -116,6 +119,7 @@ class DenseEngine:
         rows = start_rows(setting, whole_space(key, frame, others))
         with self.context():
             self.weights = self.place.put(rows, setting.dtype)
+            self.velocity = None
             if setting.momentum:
                 self.velocity = self.place.put(np.zeros_like(rows), np.float64)
             measured = frame if self.directions is None else self.directions
@@ -201,6 +205,8 @@ class DenseEngine:
         self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit, readout: Any
     ) -> Any:
         pre, _, labels = self._projected(inputs, noise, layer, fit)
+        lengths = lambda: jnp.sum(inputs**2, axis=1)  # noqa: E731
+        pre = displaced(self.traced, pre, labels, readout, lengths, JAX)
         c = coefficients(self.traced, pre, labels, readout, JAX)
         c = jnp.where(counts, c, 0.0).astype(inputs.dtype)
         readout_gradient = readout_descent(self.traced, pre, labels, readout, JAX, counts)
@@ -231,11 +237,6 @@ class DenseEngine:
         return self.reducers[reducer, exact]
 
     @property
-    def overlap(self) -> Float[np.ndarray, "p r"]:
-        with self.context():
-            return np.asarray(precise(self.weights, self.frame), dtype=float)
-
-    @property
     def columns(self) -> int:
         """Numbers of a row."""
         return self.setting.d
@@ -245,20 +246,27 @@ class DenseEngine:
         return np.asarray(self.weights, dtype=float)
 
     @property
-    def gram(self) -> Any:
-        """W W^T, where it was found."""
-        return self._gram(self.weights)
+    def layer(self) -> Rows:
+        """The rows of W as they are recorded, where they are."""
+        return self.recorded(self.weights)
 
-    def _gram(self, matrix: Any) -> Any:
+    def recorded(self, matrix: Any) -> Rows:
+        """Rows in R^d, as they are recorded."""
         with self.context():
-            return self.place.found(squared(matrix))
+            overlap = np.asarray(precise(matrix, self.frame), dtype=float)
+        return Rows(self.place.found(matrix), overlap)
 
-    def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Any]:
-        """Take giant step ``index``; the gradient's target overlaps and its Gram matrix."""
+    def step(self, index: int) -> Callable[[], Rows]:
+        """Take giant step ``index``; what gives its gradient."""
         setting = self.setting
         stream = self.batch(index).deflate()
         with self.context():
-            total, readout_sum = stream.total(self.gradient, self.readout.astype(setting.dtype))
+            readout = self.readout.astype(setting.dtype)
+            if setting.lookahead.kind.on_batch:
+                total, _ = stream.total(self.gradient, readout)
+                shift = self.place.put(setting.lookahead.size / setting.n * total, setting.dtype)
+                stream = replace(stream, weights=self.weights + shift)
+            total, readout_sum = stream.total(self.gradient, readout)
             full = total / setting.n
             part = setting.gradient.kind.part(self.weights.astype(full.dtype), full)
             gradient = self.place.put(part, setting.dtype)
@@ -267,8 +275,7 @@ class DenseEngine:
             size = setting.dtype(setting.step_size[index])
             self.weights = moved_rows(setting, self.weights, direction, size)
             self.readout = moved_readout(setting, self.readout, np.asarray(readout_sum) / setting.n)
-            along = np.asarray(precise(gradient, self.frame), dtype=float)
-        return along, self._gram(gradient)
+        return partial(self.recorded, gradient)
 
     def _update(self, used: Any) -> Any:
         """What the update makes of a direction, on the host unless it is plain."""
@@ -305,10 +312,3 @@ class DenseEngine:
 def precise(left: Any, rows: Any) -> Any:
     """Products with rows, left rows^T, in the full precision of the factors."""
     return jnp.matmul(left, rows.T, precision="highest")
-
-
-@jax.jit
-def squared(matrix: Any) -> Any:
-    """W W^T in float64: a giant step leaves singular values of very different size."""
-    matrix = matrix.astype(jnp.float64)
-    return matrix @ matrix.T

@@ -43,7 +43,10 @@ class Layer:
 
 @dataclass(frozen=True)
 class DenseStream:
-    """Samples of one purpose, streamed chunk by chunk through compiled functions."""
+    """Samples of one purpose, streamed chunk by chunk through compiled functions.
+
+    ``weights`` are those of the network that sees them, the engine's where none are given.
+    """
 
     engine: DenseEngine
     purpose: Purpose
@@ -52,6 +55,7 @@ class DenseStream:
     biases: Any
     fit: Fit
     chosen: Any = None
+    weights: Any = None
 
     def chunks(self) -> Iterator[tuple[Any, Any, int]]:
         """(inputs, noise, samples there are) of each chunk; the host draws the next meanwhile."""
@@ -88,7 +92,8 @@ class DenseStream:
 
     @property
     def layer(self) -> Layer:
-        return Layer(self.engine.weights, self.biases, self.engine.frame)
+        weights = self.engine.weights if self.weights is None else self.weights
+        return Layer(weights, self.biases, self.engine.frame)
 
     def total(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Sum over the chunks, in float64, of a compiled function of a chunk."""

@@ -92,13 +92,15 @@ class HeldBatch:
         labels, _ = self.deflated(setting.label_transform(self.labels()))
         drawn = chosen_samples(setting, self.run, index)
         chosen: Any = slice(None) if drawn is None else drawn
-        pre = rows @ self.data[chosen, : rows.shape[1]].T + biases[:, None]
-        part = coefficients(setting, pre, labels[chosen], readout)
+        for size in (setting.lookahead.size, 0.0)[-setting.lookahead.kind.looks :]:
+            pre = rows @ self.data[chosen, : rows.shape[1]].T + biases[:, None]
+            c = np.zeros((setting.p, self.count))
+            c[:, chosen] = coefficients(setting, pre, labels[chosen], readout)
+            self.reveal(c.T)
+            gradient = c @ self.data / setting.n
+            # Where the step takes its gradient, if this was a look ahead.
+            rows = widened(rows, gradient.shape[1]) + size * gradient
         readout_sum = readout_descent(setting, pre, labels[chosen], readout)
-        c = np.zeros((setting.p, self.count))
-        c[:, chosen] = part
-        self.reveal(c.T)
-        gradient = c @ self.data / setting.n
         return Stepped.of(
             setting, motion, gradient, readout_sum / setting.n, setting.step_size[index]
         )

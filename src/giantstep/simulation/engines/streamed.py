@@ -240,10 +240,12 @@ class Stream:
             pre = rows @ data.T + self.biases.astype(data.dtype)[:, None]
             c = coefficients(setting, pre, deflated, a, functions)
             readout_sum = readout_descent(setting, pre, deflated, a, functions)
-            sums = [readout_sum, c @ data, c @ c.T]
+            # Rows that a giant step made nearly parallel differ by less than single precision has.
+            exact = c.astype(np.float64)
+            sums = [readout_sum, c @ data, exact @ exact.T]
             if fit is not None and revealed:
                 u = (labels - data.dtype.type(fit.mean)) / data.dtype.type(fit.size)
-                sums += [c @ outside, c @ u]
+                sums += [c @ outside, exact @ u]
             return sums
 
         readout_sum, inside, square, *along = self.total(part)
@@ -251,6 +253,6 @@ class Stream:
         if revealed:
             pieces.append(along[0][:, None])
             square = square - np.outer(along[1], along[1])
-        # Neurons that are one have a gradient between them of rounding alone, up to eps/60.
-        null = float(np.finfo(setting.dtype).eps)
+        # Neurons that are one differ by the rounding of c alone, whose square counts: some eps^2.
+        null = max(100.0 * float(np.finfo(setting.dtype).eps) ** 2, float(np.finfo(float).eps))
         return Sums(np.concatenate(pieces, axis=1), root(square, null), readout_sum)

@@ -10,7 +10,7 @@ deferred.md).  Arrays have the run as first axis, and memory does not grow with 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.problem.batches import uses
-from giantstep.problem.network import coefficients, moved_readout, readout_descent
+from giantstep.problem.network import coefficients, displaced, moved_readout, readout_descent
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.simulation.divergence import divergence
@@ -60,13 +60,12 @@ class State:
 
 @dataclass(frozen=True)
 class Stepped:
-    """The runs after a recorded step, and its gradients: target overlaps and Gram matrices."""
+    """The runs after a recorded step, and its gradients, in the same coordinates."""
 
     step: int
     rows: Float[np.ndarray, "runs p k"]
     readout: Float[np.ndarray, "runs p"]
-    along: Float[np.ndarray, "runs p r"]
-    square: Float[np.ndarray, "runs p p"]
+    gradient: Float[np.ndarray, "runs p k"]
 
 
 class Together:
@@ -88,12 +87,11 @@ class Together:
             last = min(first + steps, self.setting.steps)
             for step in range(first + 1, last + 1):
                 try:
-                    along, square = chunk.step(step - 1, (step - 1 - first) // self.uses)
+                    gradient = chunk.step(step - 1, (step - 1 - first) // self.uses)
                 except np.linalg.LinAlgError:
                     raise self.diverged(chunk.pre, step) from None
                 if step in recorded:
-                    readout = self.state.readout
-                    yield Stepped(step, chunk.rows(), readout, along=along(), square=square())
+                    yield Stepped(step, chunk.rows(), self.state.readout, gradient())
             self.state.rows = self.compressed(chunk.rows(), last)
             self.meter.add(len(self.runs) * self.setting.n * (last - first))
 
@@ -168,8 +166,25 @@ class Chunk:
         rows[:, :, : self.state.rows.shape[2]] += self.kept * self.state.rows
         return rows
 
-    def step(self, index: int, place: int) -> tuple[Any, Any]:
-        """Take step ``index`` on set ``place`` of the chunk; what gives overlaps and Gram matrix.
+    def _ahead(
+        self,
+        pre: Float[np.ndarray, "runs p n"],
+        labels: Float[np.ndarray, "runs n"],
+        inner: Float[np.ndarray, "runs n n"],
+    ) -> Float[np.ndarray, "runs p n"]:
+        """Preactivations where the gradient is taken; ``inner`` are the products of the samples.
+
+        docs/derivations/lookahead.md, eqs. (1) and (2).
+        """
+        setting, readout, ahead = self.setting, self.state.readout, self.setting.lookahead
+        if ahead.kind.on_batch:
+            c = coefficients(setting, pre, labels, readout)
+            return pre + ahead.size / setting.n * c @ inner
+        lengths = lambda: np.diagonal(inner, axis1=1, axis2=2)  # noqa: E731
+        return np.asarray(displaced(setting, pre, labels, readout, lengths))
+
+    def step(self, index: int, place: int) -> Callable[[], Float[np.ndarray, "runs p k"]]:
+        """Take step ``index`` on set ``place`` of the chunk; what gives its gradients.
 
         W' = (1 - decay) W + size F G with G = c X/n acts on the later W X^T through X X^T.
 
@@ -180,18 +195,17 @@ class Chunk:
         plain = self.pre[:, :, now]
         pre = plain + self.biases if self.biased else plain
         labels, readout = self.labels[:, now], self.state.readout
+        inner = self.gram[:, now, now]
+        pre = self._ahead(pre, labels, inner)
         c = coefficients(setting, pre, labels, readout)
         if setting.readout_between.kind.moved:
             gradient = readout_descent(setting, pre, labels, readout) / n
             self.state.readout = moved_readout(setting, readout, gradient)
-        inner = self.gram[:, now, now]
-
-        def square() -> Float[np.ndarray, "runs p p"]:
-            return (c / n) @ inner @ np.swapaxes(c / n, 1, 2)
-
         size = setting.step_size[index] / n
-        update = setting.update
-        move = size * c if update.kind.plain else size * (update.factor(square()) @ c)
+        update, move = setting.update, size * c
+        if not update.kind.plain:
+            square = (c / n) @ inner @ np.swapaxes(c / n, 1, 2)
+            move = size * (update.factor(square) @ c)
         shrink: Any = 1.0 - setting.decay
         if setting.normalises_rows:
             # |W'|^2 = (1 - decay)^2 |W|^2 + 2 (1 - decay) <W, move> + |move|^2
@@ -209,4 +223,4 @@ class Chunk:
         other = self.gram[:, now, later]
         # For a single sample the product of a column and a row: matmul takes twice as long.
         self.pre[:, :, later] += move * other if n == 1 else move @ other
-        return lambda: c @ self.data[:, now, : setting.target.r] / n, square
+        return lambda: c @ self.data[:, now] / n

@@ -1,0 +1,95 @@
+# %% [markdown]
+# # Where does a scaling law come from?
+#
+# A target of many directions with power-law weights, `sum_k k^-b He2(x_k)`, is learned direction by
+# direction. Each one emerges at its own number of samples.
+#
+# **Do the steps add up to a power law, and to the predicted one?**
+
+# %%
+import os
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from giantstep import Setting, emergence, emergence_law, simulate
+
+small = "GIANTSTEP_SMALL" in os.environ  # how the tests run this page
+r, d, p, runs, most = (10, 200, 20, 2, 5) if small else (60, 1500, 150, 4, 5)
+base = Setting(
+    f"separable(He2, {r}, 1)",
+    activation="He2",
+    d=d,
+    p=p,
+    steps=1,
+    step_size=1e4,
+    start="sphere",
+    residual="labels",
+    readout_n=0,
+    test_n=0,
+    runs=runs,
+)
+sizes = [10 * d * 2**k for k in range(most)]
+measured = emergence([simulate(base.vary(n=n)) for n in sizes])
+laws = [emergence_law(base.vary(n=n)) for n in sizes]
+
+# %% [markdown]
+# ## One curve a direction, and their sum
+
+# %%
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+for k in (1, 2, 4, 8):
+    [line] = left.plot(sizes, [law.share[k - 1] for law in laws])
+    left.errorbar(
+        sizes,
+        measured.share[:, k - 1],
+        2 * measured.error[:, k - 1],
+        fmt="o",
+        color=line.get_color(),
+        label=f"direction {k}",
+    )
+left.set(xscale="log", xlabel="samples", ylabel="share of the direction in the rows' span")
+left.set(ylim=(0, 1.3))
+left.legend(ncols=2, loc="upper left")
+right.plot(sizes, [law.remaining for law in laws], label="theory")
+right.errorbar(sizes, measured.remaining, 2 * measured.remaining_error, fmt="o", label="simulation")
+right.set(xscale="log", yscale="log", xlabel="samples", ylabel="variance not learned")
+right.legend()
+for axes in (left, right):
+    axes.xaxis.set_minor_formatter("")
+figure.suptitle(f"One giant step, {r} directions, d = {d}, p = {p}")
+figure.tight_layout()
+plt.show()
+
+# %% [markdown]
+# ## How sure is it?
+#
+# The exponent of a run has a standard error. The formula leaves out terms of order r/p and p/d;
+# a tenth of the exponent is allowed for them.
+
+# %%
+tail = slice(-3, None)
+
+
+def exponent(remaining):
+    return np.polyfit(np.log(sizes[tail]), np.log(remaining), 1)[0]
+
+
+slope = exponent(measured.remaining[tail])
+expected = exponent([law.remaining for law in laws[tail]])
+# Least squares over equally spaced points: the end points alone carry the slope.
+error = np.hypot(*(measured.remaining_error / measured.remaining)[[-3, -1]])
+error /= np.log(sizes[-1] / sizes[-3])
+print(
+    f"exponent of the sum: measured {slope:.2f} +- {error:.2f}, theory {expected:.2f}, limit -0.5"
+)
+assert abs(slope - expected) < 4 * error + 0.1 * abs(expected)
+# Every direction is learned later than the one before it.
+assert np.all(np.diff(laws[-1].needed) > 0)
+assert measured.share[-1, 0] > 0.8 > measured.share[-1, -1]
+
+# %% [markdown]
+# **Conclusion.** Each curve is a step in the logarithm of the samples, and direction k needs k^2
+# times the samples of the first. The sum of the steps falls as a power law, with the exponent that
+# the formula has at these sizes. It tends to -1/2 only where many directions are learned and many
+# are left.

@@ -1,0 +1,78 @@
+"""Power-law random features: the exact mean loss against SGD itself, and the phases' exponents."""
+
+import math
+
+import numpy as np
+import pytest
+
+from giantstep import DivergenceError, InputError, power_law_features, power_law_phase
+from giantstep.analysis.power_law import PowerLawFeatures
+
+ALPHA, BETA, D, INPUTS, RATE, BATCH, STEPS = 0.8, 0.4, 10, 30, 0.1, 2, 30
+
+
+def sgd(seed: int, runs: int) -> np.ndarray:
+    """Losses of one-pass SGD on the features of a seed, step by step and run by run."""
+    axis = np.arange(1.0, INPUTS + 1.0)
+    variances, label = axis ** (-2 * ALPHA), axis**-BETA
+    weights = np.random.default_rng(seed).standard_normal((D, INPUTS)).T / math.sqrt(D)
+    rng, theta, losses = np.random.default_rng(99), np.zeros((runs, D)), []
+    for _ in range(STEPS + 1):
+        losses.append((theta @ weights.T - label) ** 2 @ variances)
+        x = rng.standard_normal((runs, BATCH, INPUTS)) * np.sqrt(variances)
+        features = x @ weights
+        residual = np.einsum("rbd,rd->rb", features, theta) - x @ label
+        theta = theta - RATE * np.einsum("rb,rbd->rd", residual, features)
+    return np.array(losses)
+
+
+def test_mean_loss_is_that_of_sgd() -> None:
+    """Six times, each within 4 standard errors; the loss of batches of one is rejected."""
+    features: PowerLawFeatures = power_law_features(ALPHA, BETA, D, INPUTS, seed=5)
+    losses = sgd(5, 3000)
+    times = [0, 1, 2, 5, 10, 30]
+    error = losses[times].std(axis=1) / math.sqrt(losses.shape[1]) + 1e-12
+    found = features.mean_losses(times, RATE, BATCH)
+    assert np.all(np.abs(losses[times].mean(axis=1) - found) < 4 * error)
+    wrong = features.mean_losses(times, RATE, 1)
+    assert np.any(np.abs(losses[times].mean(axis=1) - wrong) > 8 * error)
+
+
+def test_mean_loss_is_the_recursion_and_ends_above_the_floor() -> None:
+    features = power_law_features(1.0, 0.8, 12, 60, seed=1)
+    values, m = features.eigenvalues, features.squares.copy()
+    for step in range(8):
+        total = float(np.sum(m)) + features.floor
+        assert features.mean_losses([step], 0.2)[0] == pytest.approx(total, rel=1e-10)
+        m = (1 - 0.4 * values + 0.08 * values**2) * m + 0.04 * values**2 * (total + 0.0)
+    last = features.mean_losses([math.inf], 0.2)[0]
+    assert features.floor < last < 2 * features.floor
+    assert features.mean_losses([math.inf], 0.2, noise=0.1)[0] > last
+
+
+def test_a_step_that_is_too_large_diverges_and_sizes_are_checked() -> None:
+    features = power_law_features(1.0, 0.8, 12, 60)
+    with pytest.raises(DivergenceError, match="step_size 5"):
+        features.mean_losses([1], 5.0)
+    with pytest.raises(InputError, match="inputs - 1, got 60"):
+        power_law_features(1.0, 0.8, 60, 60)
+    with pytest.raises(InputError, match="alpha must be above 1/2"):
+        power_law_phase(0.4, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "name", "compute"),
+    [
+        # Closed forms of docs/derivations/scaling.md, section 4, typed in a second time.
+        (1.0, 0.2, "Ia", (1 / 3 - 1) * (1 + 0.2 - 0.5)),
+        (1.2, 0.7, "II", -(2.4 + 1.4 - 1) / (2 * 1.9)),
+        (0.7, 1.2, "III", (1 - 2.8) / 2.8),
+    ],
+)
+def test_exponents_of_the_phases(alpha: float, beta: float, name: str, compute: float) -> None:
+    phase = power_law_phase(alpha, beta)
+    assert phase.name == name
+    assert phase.compute == pytest.approx(compute)
+    # At the crossing both laws of the loss are of one order.
+    after = phase.floor if phase.late is None else phase.late * phase.crossing - 1.0
+    assert phase.early * phase.crossing == pytest.approx(after)

@@ -1,0 +1,114 @@
+"""Emergence of many directions: formula, drawn runs and simulation beside each other."""
+
+import numpy as np
+import pytest
+
+from giantstep import (
+    InputError,
+    NoTheoryError,
+    Setting,
+    analyze,
+    emergence,
+    make_target,
+    predict,
+    separable,
+    simulate,
+)
+from giantstep.gaussian.independent_sums import power_of_sum
+from giantstep.prediction.emergence import emergence_law
+
+BASE = Setting(
+    "separable(He2, 30, 1)",
+    d=800,
+    p=50,
+    steps=1,
+    step_size=1e4,
+    start="sphere",
+    residual="labels",
+    readout_n=0,
+    test_n=0,
+    runs=12,
+    seed=11,
+)
+
+
+@pytest.mark.law(sentinel="relu")
+@pytest.mark.parametrize("activation", ["relu", "He1 + He2/2"])
+def test_shares_of_a_simulation_are_those_of_theory(activation: str) -> None:
+    """Four directions, within 4 standard errors and a tenth of x/(1 + x)^2 for the finite size.
+
+    A law whose samples grow as k^b in place of k^2b is rejected by the same test.
+    """
+    setting = BASE.vary(activation=activation, n=64_000)
+    measured, law = emergence([simulate(setting)]), emergence_law(setting)
+    drawn = emergence([predict(setting)])
+    chosen = [0, 1, 3, 9]
+    slack = 0.3 * law.share * (1.0 - law.share)
+    for theory in (law.share, drawn.share[0]):
+        gap = np.abs(measured.share[0] - theory)[chosen]
+        assert np.all(gap < 4 * measured.error[0][chosen] + slack[chosen])
+    wrong = law.share[[0, 1, 1, 2]]  # the shares of k = 1, 2, 2, 3
+    assert np.any(
+        np.abs(measured.share[0][chosen] - wrong) > 8 * measured.error[0][chosen] + slack[chosen]
+    )
+
+
+def test_the_sum_of_emergence_falls_as_a_power_of_the_samples() -> None:
+    """remaining ~ n^-(1 - 1/(2b)) where many directions are learned and many are left."""
+    for b, tolerance in ((1.0, 0.06), (1.5, 0.06)):
+        setting = BASE.vary(target=separable("He2", 400, b), activation="He2")
+        setting = setting.vary(d=10**7, n="10d", p=10**5, step_size=1e12)
+        first = emergence_law(setting).needed[0]
+        sizes = [int(first * 10 ** (2 * b)), int(first * 30 ** (2 * b))]
+        left = [emergence_law(setting.vary(n=n)).remaining for n in sizes]
+        slope = np.log(left[1] / left[0]) / np.log(sizes[1] / sizes[0])
+        assert slope == pytest.approx(-(1 - 1 / (2 * b)), abs=tolerance)
+
+
+def test_what_the_law_does_not_cover_is_refused() -> None:
+    for change, words in (
+        ({"steps": 2}, "steps must be 1"),
+        ({"target": "x1*x2"}, "one direction each"),
+        ({"target": "x1 + x2"}, "information exponent 2"),
+        ({"target": "He3(x1)"}, "information exponent 2"),
+        ({"p": 400}, "p must be at most 0.2 d"),
+    ):
+        with pytest.raises(NoTheoryError, match=words):
+            emergence_law(BASE.vary(n=1000, **change))
+    small = BASE.vary(d=60, n=60, p=4, target="He2(x1)", runs=1)
+    others = [simulate(small), simulate(small.vary(target="He3(x1)"))]
+    with pytest.raises(InputError, match="one target"):
+        emergence(others)
+
+
+def test_many_directions_are_typed_and_analysed() -> None:
+    target = make_target("separable(He2, 300, 0.7)")
+    assert target == separable("He2", 300, 0.7)
+    assert target.r == 300
+    assert target.series.variance == pytest.approx(2 * np.sum(np.arange(1, 301.0) ** -1.4))
+    assert analyze(target).leap_index == 2
+    for text in ("separable(He2, 0, 1)", "separable(He2, ten, 1)", "separable(He2, 5, -1)"):
+        with pytest.raises(InputError):
+            make_target(text)
+
+
+def test_links_that_would_take_minutes_are_refused_at_once() -> None:
+    """The last targets beside them are analysed: a sum of even links, and one of linear ones."""
+    with pytest.raises(InputError, match=r"without a linear part to be analyzed, got 110 dir"):
+        analyze("separable(z + He2, 110, 1)")
+    with pytest.raises(InputError, match=r"more than 100 .* even links to be analyzed, got 110 "):
+        analyze("separable(He3, 110, 1)")
+    assert analyze("separable(He4, 101, 1)").leap_index == 4
+    assert analyze("separable(z, 101, 1)").leap_index == 1
+
+
+def test_an_odd_link_of_many_directions_has_generative_exponent_one() -> None:
+    assert analyze("separable(He3, 70, 1)").generative_exponent == 1
+    target = make_target("0.3 + x1 + He3(x1)/2 + He2(x2) - He3(x2) + 0.7*He3(x3)")
+    for power in (2, 3):
+        full, alone = target.label_power(power), power_of_sum(target.series, power)
+        assert full is not None
+        exact = dict(zip(map(tuple, full.exponents.tolist()), full.coefficients, strict=True))
+        for exponent, value in zip(alone.exponents.tolist(), alone.coefficients, strict=True):
+            assert exact.get(tuple(exponent), 0.0) == pytest.approx(value, abs=1e-8)
+        assert alone.square == pytest.approx(full.square)

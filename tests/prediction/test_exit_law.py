@@ -1,0 +1,104 @@
+"""Exit times of one neuron: drawn paths of a diffusion against runs, and against a closed form."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep import InputError, NoTheoryError, Setting, exit_times, simulate
+from giantstep.prediction.exit_law import exit_law
+
+ONE: dict[str, Any] = {"p": 1, "start": "sphere", "readout_start": "ones", "rows": "normalised"}
+ONE |= {"readout_n": 0, "test_n": 0, "output_scale": "1/p"}
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "leap 1": (
+        "relu(x1)",
+        {"activation": "relu", "d": 100, "n": 1, "steps": 1200, "step_size": 1e-2, "noise": 0.2},
+    ),
+    "leap 2": (
+        "He2(x1)/2",
+        {"activation": "He2", "d": 100, "n": 1, "steps": 16000, "step_size": 4e-4},
+    ),
+    "several samples": (
+        "tanh(x1)",
+        {"activation": "erf", "d": 200, "n": 4, "steps": 1200, "step_size": 5e-3},
+    ),
+}
+LEVEL = 0.5
+
+
+@pytest.mark.law(sentinel="leap 1")
+@pytest.mark.parametrize("name", CASES)
+def test_runs_exit_as_drawn_paths_do(name: str) -> None:
+    """120 runs: the mean within four standard errors, the deviation within a quarter.
+
+    The deviation of 120 runs is known to 6 %, four of these errors are a quarter.  Wrong variant:
+    the same neuron at half the step size.
+    """
+    target, fields = CASES[name]
+    setting = Setting(target, **ONE | fields, runs=120, record=f"every({fields['steps'] // 200})")
+    found = exit_times(simulate(setting), cosine=LEVEL)
+    expected = exit_law(setting, cosine=LEVEL)
+    error = math.hypot(found.standard_error, expected.standard_error)
+    assert found.reached == pytest.approx(expected.reached, abs=0.1)
+    assert abs(found.mean - expected.mean) < 4 * error
+    assert found.deviation == pytest.approx(expected.deviation, rel=0.25)
+    slower = exit_law(setting.vary(step_size=0.5 * setting.step_size[0]), cosine=LEVEL)
+    assert abs(found.mean - slower.mean) > 4 * error
+
+
+def test_without_noise_the_time_is_that_of_the_equation() -> None:
+    """Linear neuron and label, n = 10^6, from m = 0.2: the noise of a step is negligible.
+
+    The mean step is eta E[(z - h) (z - m h)] = eta (1 - m^2), so that atanh(m) grows by eta a step.
+    """
+    start = {"start": "orthogonal", "start_overlaps": [[0.2]], "d": 50, "n": 10**6}
+    setting = Setting("x1", activation="He1", **ONE | start, steps=2000, step_size=1e-3)
+    expected = (math.atanh(0.5) - math.atanh(0.2)) / 1e-3
+    assert exit_law(setting, cosine=0.5).mean == pytest.approx(expected, rel=5e-3)
+    assert exit_law(setting, cosine=0.6).mean != pytest.approx(expected, rel=5e-3)
+
+
+def test_exit_times_lie_between_recorded_steps() -> None:
+    setting = Setting("x1", d=200, n="4d", p=2, steps=3, runs=2, readout_n=20, test_n=20)
+    found = simulate(setting)
+    best = np.abs(found.cosine[:, :, :, 0]).max(axis=2)
+    level = float(best[0, 1] + best[0, 2]) / 2
+    assert exit_times(found, cosine=level).steps[0] == pytest.approx(1.5)
+    assert found.network_error is not None
+    errors = exit_times(found, error=float(found.network_error.max()))
+    assert errors.steps.min() == 0.0
+    never = exit_times(found, error=-1.0)
+    assert never.reached == 0.0
+    assert math.isnan(never.mean)
+    assert math.isnan(never.deviation)
+
+
+@pytest.mark.parametrize(
+    ("levels", "words"),
+    [
+        ({}, "give one of cosine and error"),
+        ({"cosine": 0.5, "error": 1.0}, "give one of cosine and error"),
+        ({"cosine": 1.5}, "cosine must be between 0 and 1, got 1.5"),
+        ({"error": 0.1}, "error needs the network's own error"),
+    ],
+)
+def test_bad_levels_are_refused(levels: dict[str, float], words: str) -> None:
+    found = simulate(Setting("x1", d=50, p=2, steps=1, readout_n=0, test_n=0))
+    with pytest.raises(InputError, match=words):
+        exit_times(found, **levels)
+
+
+def test_what_is_no_diffusion_is_refused() -> None:
+    setting = Setting("x1", **ONE | {"d": 100, "n": 1, "steps": 10, "step_size": 1.0})
+    with pytest.raises(NoTheoryError, match="the steps are too large for a diffusion"):
+        exit_law(setting, cosine=0.5)
+    heavy = setting.vary(target="He2(x1)", activation="He2", step_size=1e-3)
+    with pytest.raises(NoTheoryError, match="few samples make most of the steps"):
+        exit_law(heavy, cosine=0.5)
+    with pytest.raises(NoTheoryError, match="p must be 1 for the law of exit times, got 2"):
+        exit_law(setting.vary(p=2, step_size=1e-3), cosine=0.5)
+    with pytest.raises(InputError, match="cosine must be between 0 and 1, got 0"):
+        exit_law(setting, cosine=0.0)

@@ -1,0 +1,198 @@
+"""A readout on the batch of the step: limits that are exact, and errors of dense simulations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep.errors import InputError, NoTheoryError
+from giantstep.gaussian.rules import gauss_hermite
+from giantstep.prediction.predict import predict
+from giantstep.prediction.wide import own_batch
+from giantstep.prediction.wide.batch_nodes import cells_of, gauss_rule
+from giantstep.prediction.wide.continuation import solve
+from giantstep.prediction.wide.losses import energies, loss_curve, losses
+from giantstep.prediction.wide.own_batch import Echo, batch_samples, neuron_echo
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+
+FIELDS: dict[str, Any] = {
+    "target": "x1 + He2(x1)/2",
+    "activation": "relu",
+    "d": 120,
+    "n": "3d",
+    "p": "d",
+    "steps": 1,
+    "step_size": 4.0,
+    "output_scale": "1/sqrt(p)",
+    "readout_batch": "last",
+    "ridge": 0.01,
+}
+
+
+# Rules.
+
+
+def test_gauss_rule_of_a_discrete_law() -> None:
+    """A fine normal grid has the nodes of Gauss-Hermite; a law on few points has these points."""
+    x = np.linspace(-9.0, 9.0, 4001)
+    mass = np.exp(-0.5 * x**2)
+    nodes, weights = gauss_rule(x, mass / mass.sum(), 8)
+    expected, shares = gauss_hermite(8)
+    assert np.allclose(nodes, expected, atol=1e-8)
+    assert np.allclose(weights, shares, atol=1e-8)
+    nodes, weights = gauss_rule(np.array([-1.0, 2.0]), np.array([0.25, 0.75]), 8)
+    assert np.allclose(nodes, [-1.0, 2.0])
+    assert np.allclose(weights, [0.25, 0.75])
+
+
+def test_cells_keep_few_values_and_divide_many() -> None:
+    assert list(cells_of(np.array([1.0, -1.0, 1.0]), np.full(3, 1 / 3), 5)) == [1, 0, 1]
+    x = np.linspace(-5.0, 5.0, 2001)
+    mass = np.exp(-0.5 * x**2) / np.sum(np.exp(-0.5 * x**2))
+    cell = cells_of(x, mass, 10)
+    assert np.all(np.diff(cell) >= 0)
+    assert cell.max() == 9
+    inside = sum(
+        mass[cell == c] @ (x[cell == c] - np.average(x[cell == c], weights=mass[cell == c])) ** 2
+        for c in range(10)
+    )
+    # The best ten cells of a normal law leave 0.0229 of its variance inside (Lloyd, Max).
+    assert inside == pytest.approx(0.0229, abs=3e-4)
+
+
+# Limits that are exact.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"target": "sign(x1)"},
+        {"target": "x1 + x1*x2", "activation": "tanh", "noise": 0.3},
+        {"start": "sphere", "residual": "labels"},
+    ],
+)
+def test_a_vanishing_step_makes_the_batch_a_fresh_one(change: dict[str, Any]) -> None:
+    """Echo and constraint cancel; without the constraint the train error is low."""
+    setting = Setting(**FIELDS | change | {"step_size": 1e-4})
+    fresh, last = losses(setting.vary(readout_batch="fresh")), losses(setting)
+    # Cells of the residual: 0.5 %.
+    assert last.train == pytest.approx(fresh.train, rel=6e-3)
+    assert last.test == pytest.approx(fresh.test, rel=3e-3)
+    assert last.left_out == pytest.approx(fresh.test, rel=6e-3)
+    samples = batch_samples(setting)
+    point = solve(samples.system, 0.01 / setting.scale**2)
+    free = replace(samples, residual=np.zeros_like(samples.residual))
+    assert energies(point, free)[0] < 0.98 * fresh.train
+
+
+def test_derivatives_of_the_objective() -> None:
+    """train + lambda dL/dlambda = L, by differences of L, the change of the kernel included."""
+    setting = Setting(**FIELDS)
+    step = 1e-3
+    low, middle, high = loss_curve(setting, [0.01 * (1 - step), 0.01, 0.01 * (1 + step)])
+    slope = (high.objective - low.objective) / (2.0 * step)
+    assert middle.train == pytest.approx(middle.objective - slope, rel=1e-5)
+
+
+def test_no_echo_without_curvature() -> None:
+    """sigma' = E sigma' for a linear neuron: no neuron has an echo of its own."""
+    setting = Setting(**FIELDS | {"activation": "He1 + He2/100"})
+    linear = Setting(**FIELDS | {"activation": "He1"})
+    echoes = []
+    for each in (setting, linear):
+        recorded: list[Echo] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                own_batch, "neuron_echo", lambda *a, r=recorded: r.append(neuron_echo(*a)) or r[0]
+            )
+            batch_samples(each)
+        echoes += recorded
+    assert np.max(np.abs(echoes[1].mean)) == 0.0
+    assert np.max(np.abs(echoes[0].mean)) > 0.0
+
+
+# Dense simulations.
+
+CASES: dict[str, dict[str, Any]] = {
+    "pairs": {},
+    "leave-one-out": {"ridge": "cv", "target": "sin(2*x1)", "activation": "gelu"},
+    "own output": {"start": "sphere", "target": "x1", "n": "5d", "step_size": 5.0, "noise": 0.3},
+    "gaussian readout": {
+        "start": "sphere",
+        "residual": "labels",
+        "readout_start": "gaussian",
+        "activation": "tanh",
+        "target": "x1 + x1*x2",
+        "step_size": 40.0,
+    },
+}
+
+
+@pytest.mark.law(sentinel="pairs")
+@pytest.mark.parametrize("name", CASES)
+def test_errors_of_dense_simulations(name: str) -> None:
+    """Within 4 standard errors and 4/d; wrong are fresh samples, and neurons without an echo."""
+    setting = Setting(**FIELDS | CASES[name] | {"runs": 16, "test_n": 4000, "engine": "dense"})
+    simulation = simulate(setting)
+    measured = np.stack([simulation.train_error[:, 1], simulation.test_error[:, 1]])
+    mean, error = measured.mean(axis=1), measured.std(axis=1, ddof=1) / 4.0
+    prediction = predict(setting, theory="linear-width")
+    fresh = predict(setting.vary(readout_batch="fresh"), theory="linear-width")
+
+    def off(record: Any) -> Any:
+        predicted = np.array([record.train_error[:, 1].mean(), record.test_error[:, 1].mean()])
+        return np.abs(predicted - mean) / (4.0 * error + 4.0 / setting.d * mean)
+
+    # Where leave-one-out does not decide the ridge, the train error is left open.
+    assert np.nanmax(off(prediction)) < 1.0
+    assert np.nanmax(off(fresh)) > 1.0
+
+
+def test_the_echo_of_single_neurons_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it the train error of the case of pairs is more than 15 % higher."""
+    setting = Setting(**FIELDS)
+    counted = losses(setting)
+
+    def silent(*given: Any) -> Echo:
+        return Echo(*(np.zeros_like(part) for part in vars(neuron_echo(*given)).values()))
+
+    monkeypatch.setattr(own_batch, "neuron_echo", silent)
+    assert losses(setting).train > 1.15 * counted.train
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"steps": 2}, "steps must be at most 1 for a readout on the last batch"),
+        (
+            {"start": "sphere", "step_size": 0.3, "readout_n": "n"},
+            "the step is too small beside the network's own output",
+        ),
+    ],
+)
+def test_refusals(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(NoTheoryError, match=sentence):
+        losses(Setting(**FIELDS | change))
+
+
+def test_errors_after_too_much_noise_are_left_open() -> None:
+    setting = Setting(**FIELDS | {"readout_n": "n"})
+    noisy = predict(setting.vary(step_size=12.0), theory="linear-width")
+    assert np.isnan(noisy.train_error[0, 1])
+    assert np.isfinite(noisy.test_error[0, 1])
+    assert any("no prediction of train errors after step 1" in note for note in noisy.notes)
+    noisier = predict(setting.vary(step_size=25.0), theory="linear-width")
+    assert np.isnan(noisier.test_error[0, 1])
+    assert any("too few samples for a readout on the last batch" in n for n in noisier.notes)
+
+
+def test_the_batch_has_n_samples() -> None:
+    with pytest.raises(InputError, match="readout_n must be n = 360 for the last batch, got 100"):
+        loss_curve(Setting(**FIELDS), readout_sizes=[100])
