@@ -61,6 +61,31 @@ def test_without_noise_the_time_is_that_of_the_equation() -> None:
     assert exit_law(setting, cosine=0.6).mean != pytest.approx(expected, rel=5e-3)
 
 
+PUBLISHED_MEAN, PUBLISHED_DEVIATION, PUBLISHED_RUNS = 1.327, 0.797, 10
+"""Exit times stored with arXiv 2305.18502, with steps of 0.1/3000: one neuron z^2 learns x1^2 from
+the start overlap 0.0188 at d = 3000, and exits where the error has fallen by 1 %."""
+
+
+def _like_the_published(setting: Setting, unit: float) -> bool:
+    """At level 0.01 each: the mean by its standard error, the variance by chi^2 of 9 degrees."""
+    expected = exit_law(setting, cosine=0.1017)
+    deviation = unit * expected.deviation
+    gap = abs(unit * expected.mean - PUBLISHED_MEAN) / (deviation / math.sqrt(PUBLISHED_RUNS))
+    spread = (PUBLISHED_RUNS - 1) * (PUBLISHED_DEVIATION / deviation) ** 2
+    return bool(gap < 2.576 and 1.735 < spread < 23.59)
+
+
+@pytest.mark.slow
+def test_paths_exit_as_published_runs_do() -> None:
+    """Wrong variant: a hundred samples a step, which take away most of its noise."""
+    unit = 0.1 / 3000
+    start = {"start": "orthogonal", "start_overlaps": [[0.0188]], "d": 3000, "n": 1}
+    fields = ONE | start | {"steps": 200_000, "step_size": unit, "noise": 0.01}
+    setting = Setting("x1^2", activation="He2 + 1", **fields)
+    assert _like_the_published(setting, unit)
+    assert not _like_the_published(setting.vary(n=100), unit)
+
+
 def test_exit_times_lie_between_recorded_steps() -> None:
     setting = Setting("x1", d=200, n="4d", p=2, steps=3, runs=2, readout_n=20, test_n=20)
     found = simulate(setting)
