@@ -226,8 +226,14 @@ def step_of_batch(analysis: Analysis, setting: Setting) -> OneStep | None:
 
 
 def order_of_batch(analysis: Analysis, setting: Setting) -> int:
-    """k where n = c D^k, c moderate and D the effective dimension of the inputs, d for N(0, I)."""
-    return order_in(setting.n, analysis.inputs.dimension)
+    """k where n = c D^k, c moderate and D the effective dimension of the inputs, d for N(0, I).
+
+    An analysis may be that of another d, about which D grows with a known power.
+    """
+    seen = analysis.inputs
+    if seen.letter == "d":
+        return order_in(setting.n, setting.d)
+    return order_in(setting.n, seen.dimension * (setting.d / seen.d) ** seen.growth)
 
 
 def order_in(size: int, d: float) -> int:
