@@ -29,7 +29,8 @@ base = Setting(
     test_n=0,
     runs=runs,
 )
-sizes = [10 * d * 2**k for k in range(most)]
+ratios = [10 * 2**k for k in range(most)]
+sizes = [ratio * d for ratio in ratios]
 measured = emergence([simulate(base.vary(n=n)) for n in sizes])
 laws = [emergence_law(base.vary(n=n)) for n in sizes]
 
@@ -37,28 +38,40 @@ laws = [emergence_law(base.vary(n=n)) for n in sizes]
 # ## One curve a direction, and their sum
 
 # %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for k in (1, 2, 4, 8):
-    [line] = left.plot(sizes, [law.share[k - 1] for law in laws])
+    [line] = left.plot(ratios, [law.share[k - 1] for law in laws])
     left.errorbar(
-        sizes,
+        ratios,
         measured.share[:, k - 1],
         2 * measured.error[:, k - 1],
         fmt="o",
         color=line.get_color(),
-        label=f"direction {k}",
     )
-left.set(xscale="log", xlabel="samples", ylabel="share of the direction in the rows' span")
-left.set(ylim=(0, 1.3))
-left.legend(ncols=2, loc="upper left")
-right.plot(sizes, [law.remaining for law in laws], label="theory")
-right.errorbar(sizes, measured.remaining, 2 * measured.remaining_error, fmt="o", label="simulation")
-right.set(xscale="log", yscale="log", xlabel="samples", ylabel="variance not learned")
+    end = (ratios[-1], laws[-1].share[k - 1])
+    left.annotate(f"direction {k}", end, (8, 0), textcoords="offset points", va="center")
+left.set(xscale="log", xlabel="samples over d", ylim=(0, 1.05))
+left.set(ylabel="share of the direction in the rows' span", title="Each direction emerges")
+left.spines[["right", "top"]].set_visible(False)
+right.plot(ratios, [law.remaining for law in laws], color="black", label="theory")
+right.errorbar(
+    ratios,
+    measured.remaining,
+    2 * measured.remaining_error,
+    fmt="o",
+    color="black",
+    label="runs, two s.e.",
+)
+right.set(xscale="log", yscale="log", xlabel="samples over d", ylabel="variance not learned")
+right.set(title="Their sum falls as a power")
+right.set_yticks([0.2, 0.3, 0.4, 0.6], ["0.2", "0.3", "0.4", "0.6"])
 right.legend()
 for axes in (left, right):
-    axes.xaxis.set_minor_formatter("")
-figure.suptitle(f"One giant step, {r} directions, d = {d}, p = {p}")
-figure.tight_layout()
+    axes.set_xticks(ratios, [str(ratio) for ratio in ratios])
+    axes.minorticks_off()
+figure.suptitle(f"One giant step, {r} directions, d = {d}, p = {p}", fontsize="medium")
+if not small and os.path.isdir("docs"):  # from the root of the repository
+    figure.savefig("docs/emergence.png", dpi=110)
 plt.show()
 
 # %% [markdown]

@@ -157,21 +157,35 @@ def subspaces_of(
 
 def _remark(analysis: Analysis, setting: Setting, left: Float[np.ndarray, "k r"]) -> str:
     """What a title says of directions that n ~ d samples a step do not teach."""
-    order = order_in(setting.n, setting.d)
+    if beyond_analysis(setting):
+        return ""
+    order, letter = order_of_batch(analysis, setting), analysis.inputs.letter
     if order <= 1 or not setting.steps:
-        return " (not at n ~ d)"
+        return f" (not at n ~ {letter})"
     first = learned_subspaces(analysis, setting)[1]
     if first is None:
         return ""
     if len(first) and not len(added(first, left)):
         return " (step 1)"
-    return f" (not at n ~ d^{order})"
+    return f" (not at n ~ {letter}^{order})"
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
     """The staircase of fresh batches, or of reused ones where a step sees a sample again."""
     again = uses(setting.batches, setting.steps) > 1
     return analysis.reused if again else analysis.fresh
+
+
+def beyond_analysis(setting: Setting) -> bool:
+    """Whether steps may learn what the analysis says they do not, and the other way round.
+
+    Gradients that are taken ahead see powers of the label (docs/derivations/lookahead.md).  Target
+    directions that laws single out, such as two clusters or axes, do not see N(0, I).
+    """
+    singled_out = setting.inputs.isotropic or setting.frame == "axes"
+    return setting.lookahead.name != "none" or (
+        singled_out and not setting.inputs.normal_about_mean
+    )
 
 
 def learned_subspaces(
@@ -181,13 +195,14 @@ def learned_subspaces(
 
     At n ~ d the staircase of its batches.  At n ~ d^k, or with the lower degrees taken from the
     labels, the first step is known (one step of the analysis), what follows it is not.  Nor is
-    what steps on other labels, of another loss or with biases learn.
+    what steps on other labels, of another loss, with biases, with a look ahead or on inputs that
+    the analysis does not know learn.
     """
     nothing = np.zeros((0, setting.target.r))
-    biased = setting.biased_steps
-    if not setting.label_transform.is_plain or not setting.loss.kind.plain or biased:
+    other = not setting.label_transform.is_plain or not setting.loss.kind.plain
+    if other or setting.biased_steps or beyond_analysis(setting):
         return [nothing, *[None] * setting.steps]
-    order = max(1, order_in(setting.n, setting.d))
+    order = max(1, order_of_batch(analysis, setting))
     if order == 1 and setting.deflate < 1:
         reached = stairs_of(analysis, setting).reached
         steps = [*reached, *[reached[-1] if reached else nothing] * setting.steps]
@@ -199,7 +214,7 @@ def learned_subspaces(
 
 def step_of_batch(analysis: Analysis, setting: Setting) -> OneStep | None:
     """What one step learns from batches of this order in d; None at n ~ d, or with too few."""
-    order = max(1, order_in(setting.n, setting.d))
+    order = max(1, order_of_batch(analysis, setting))
     removed = setting.deflate >= 1
     if order == 1 and not removed:
         return None
@@ -210,7 +225,18 @@ def step_of_batch(analysis: Analysis, setting: Setting) -> OneStep | None:
     return None
 
 
-def order_in(size: int, d: int) -> int:
+def order_of_batch(analysis: Analysis, setting: Setting) -> int:
+    """k where n = c D^k, c moderate and D the effective dimension of the inputs, d for N(0, I).
+
+    An analysis may be that of another d, about which D grows with a known power.
+    """
+    seen = analysis.inputs
+    if seen.letter == "d":
+        return order_in(setting.n, setting.d)
+    return order_in(setting.n, seen.dimension * (setting.d / seen.d) ** seen.growth)
+
+
+def order_in(size: int, d: float) -> int:
     """k where size = c d^k, c moderate: 4d is of order d, d^1.5 still is, d^2/4 of order d^2."""
     return math.floor(math.log(size) / math.log(max(d, 2)) + 0.25)
 

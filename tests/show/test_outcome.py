@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console, RenderableType
 
+from giantstep.analysis.analyze import analyze
+from giantstep.analysis.answer import answer
 from giantstep.experiment import Experiment, run_experiment
 from giantstep.problem.setting import Setting
 from giantstep.records.summary import Value
@@ -87,7 +89,7 @@ def test_nothing_is_called_found_where_nothing_is_learned() -> None:
     ("target", "activation", "steps", "why"),
     [
         ("x1 + x1*x2", "tanh", 2, "Theory does not expect x2 to be learned: tanh has no part of"),
-        ("x1 + x1*x2", "relu", 1, "Theory does not expect x2 to be learned from so few samples."),
+        ("x1 + x1*x2", "relu", 1, "Theory does not expect x2 to be learned in so few steps."),
         ("x1 + x1*x2", "relu", 2, "For large d x2 is expected to be learned by then."),
     ],
 )
@@ -98,6 +100,36 @@ def test_it_is_said_whether_theory_expects_what_is_not_learned(
     sizes = {**SIZES, "d": 30, "n": "4d", "steps": steps}
     sentences = directions_outcome(run_experiment(Setting(target, activation=activation, **sizes)))
     assert sentences[-1].startswith(why), sentences
+
+
+@pytest.mark.parametrize(
+    ("target", "fields"),
+    [
+        ("He3(x1)/sqrt(6)", {"lookahead": "sample(p/d)", "activation": "tanh"}),
+        ("He3(x1)", {"inputs": "clusters(2, 1)"}),
+        ("He3(x1)", {"inputs": "rademacher", "frame": "axes"}),
+    ],
+)
+def test_nothing_is_ruled_out_where_the_analysis_does_not_hold(
+    target: str, fields: dict[str, Any]
+) -> None:
+    """The analysis says of plain steps on N(0, I) that they learn nothing of the target."""
+    setting = Setting(target, **{**SIZES, "d": 50, "steps": 1, **fields})
+    experiment = run_experiment(setting)
+    assert experiment.floors[1:] == [None]
+    assert [name for name, _ in experiment.subspaces] == ["x1"]
+    assert not any("does not expect" in sentence for sentence in directions_outcome(experiment))
+
+
+def test_samples_are_compared_with_the_effective_dimension() -> None:
+    """4 d samples are d^1 and, at power(0.9), more than two times D^2: one step is enough."""
+    setting = Setting("He2(x1)", **{**SIZES, "d": 10_000, "n": "4d", "steps": 1})
+    wide = run_experiment(setting.vary(inputs="power(0.9)", activation="tanh(z + 0.5)", p=4))
+    assert wide.analysis is not None
+    assert wide.analysis.inputs.letter == "D"
+    assert [name for name, _ in wide.subspaces] == ["x1 (step 1)"]
+    assert " D^2 samples a step" in " ".join(answer(wide.analysis))
+    assert " d^2 samples a step" in " ".join(answer(analyze("He2(x1)")))
 
 
 def test_what_the_start_has_is_told() -> None:

@@ -235,7 +235,14 @@ def analyze(
     f = make_target(target, directions)
     # The labels of a column have no direction; their series refuses them below.
     law = seen_inputs(make_inputs(inputs), frame, d, max(f.r, 1))
-    return _analyze(law.standard(f), make_activation(activation), label_degree, law)
+    sigma = make_activation(activation)
+    try:
+        return _analyze(law.standard(f), sigma, label_degree, law)
+    except OverflowError:
+        raise InputError(
+            "target must have label powers below 10^308 to be analyzed, got larger ones for "
+            f"{f.text[:60]!r} and inputs {make_inputs(inputs).text}"
+        ) from None
 
 
 MOST_ODD = 100
@@ -243,10 +250,19 @@ MOST_ODD = 100
 and rounding decides about the weak directions."""
 
 
+MOST_EVEN = 500
+"""Directions of a sum of even links up to which it is analyzed: bases of all directions take r^3
+operations each, and minutes beyond."""
+
+
 def _refuse_long_sums(f: Target) -> None:
     """InputError for a sum of links along more directions than the staircase is computed for."""
     if f.r <= MOST_TURNED or not f.is_polynomial or not is_separable(f.series):
         return
+    if f.r > MOST_EVEN and f.series.degree > 1:
+        raise InputError(
+            f"target must have at most {MOST_EVEN} directions to be analyzed, got {f.r} directions"
+        )
     degrees = f.series.degrees
     if f.series.degree > 1 and np.any(degrees == 1):
         raise InputError(

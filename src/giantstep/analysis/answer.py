@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -27,7 +28,26 @@ it takes 2,500 samples for each input.
 
 
 def answer(analysis: Analysis) -> list[str]:
-    """What the record says, in sentences: fresh batches, the activation, more samples, reuse."""
+    """What the record says, in sentences: fresh batches, the activation, more samples, reuse.
+
+    Samples are counted in the effective dimension D where it is not d.
+    """
+    sentences = _sentences(analysis)
+    if analysis.inputs.letter == "d":
+        return sentences
+    size = f"{analysis.inputs.dimension:,.0f}"
+    return [
+        *(in_samples(sentence, analysis) for sentence in sentences),
+        f"D = {size} is the effective dimension of the inputs.",
+    ]
+
+
+def in_samples(text: str, analysis: Analysis) -> str:
+    """A text about samples n ~ d^k with the letter in which the analysis counts them."""
+    return re.sub(r"\bd\b", analysis.inputs.letter, text)
+
+
+def _sentences(analysis: Analysis) -> list[str]:
     learned = analysis.fresh.reached[-1]
     if len(learned) == len(directions(analysis)):
         several = "These are all directions" if len(learned) > 1 else "It is the only direction"

@@ -51,6 +51,9 @@ class PowerLawFeatures:
         docs/derivations/scaling.md, eq. (5).  step_size -> g, batch -> B, eigenvalues -> l, and m_j
         is the mean squared error along mode j.  The step adds up the gradients of a batch.
         """
+        times = np.array(steps, dtype=float)[:, None]
+        if not np.all(times >= 0.0):
+            raise InputError(f"steps must be at least 0, got {np.min(times):g}")
         g, size, values = step_size, batch, self.eigenvalues
         kept = (1.0 - g * size * values) ** 2 + g**2 * size * values**2
         pushed = g**2 * size
@@ -65,7 +68,6 @@ class PowerLawFeatures:
         constant = vectors.T @ (pushed * values * (self.floor + noise**2)) / (1.0 - factors)
         moving = vectors.T @ (self.squares / values) - constant
         along = vectors.T @ values
-        times = np.array(steps, dtype=float)[:, None]
         # Modes with a factor that rounding makes negative have died out after one step.
         powers = np.maximum(factors, 0.0) ** times
         return self.floor + (constant + powers * moving) @ along

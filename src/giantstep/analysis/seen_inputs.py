@@ -48,6 +48,11 @@ class SeenInputs:
         """The smallest effective dimension: that of the direction a step learns first."""
         return min(self.dimensions)
 
+    @property
+    def letter(self) -> str:
+        """What the samples of a step are counted in: d, or D where the dimension is another."""
+        return "d" if round(self.dimension) == self.d else "D"
+
     def standard(self, target: Target) -> Target:
         """The target as a function g(u) = f(m + S^(1/2) u) of unit normals."""
         means, deviations = np.array(self.means), np.sqrt(self.variances)

@@ -33,13 +33,20 @@ from giantstep.language.expression import (
 Form = tuple[Float[np.ndarray, " r"], int | Fraction]
 
 
+def coordinates(places: list[int], r: int) -> Float[np.ndarray, "k r"]:
+    """Unit vectors along some of r coordinates; a view of np.eye(r) would keep all r^2 numbers."""
+    rows = np.zeros((len(places), r))
+    rows[np.arange(len(places)), places] = 1.0
+    return rows
+
+
 def linear_form(node: Expression, r: int) -> Form | None:
     """(slopes, constant) of an expression that is written as a linear form, None for others."""
     match node:
         case Number(value):
             return np.zeros(r), value
         case Variable(index):
-            return np.eye(r)[index], 0
+            return coordinates([index], r)[0], 0
         case Sum(parts):
             forms = [form for part in parts if (form := linear_form(part, r)) is not None]
             if len(forms) < len(parts):
@@ -90,7 +97,7 @@ def natural_frame(node: Expression, r: int) -> Float[np.ndarray, "k r"]:
         used = np.flatnonzero(np.any(np.abs(block) > ROUNDING, axis=0))
         rank = int(np.sum(np.linalg.svd(np.array(block), compute_uv=False) > ROUNDING**0.5))
         if rank == len(used):
-            rows += list(np.eye(r)[used])
+            rows += list(coordinates(used.tolist(), r))
             continue
         for unit in sorted(block, key=lambda u: int(np.sum(np.abs(u) > ROUNDING))):
             outside = unit - sum((unit @ row) * row for row in rows)

@@ -178,6 +178,13 @@ class Range:
         ends = self.closed and number in (self.low, self.high)
         return math.isfinite(number) and (ends or self.low < number < self.high)
 
+    @property
+    def text(self) -> str:
+        """The range in words."""
+        if math.isinf(self.high):
+            return f"above {self.low:g}"
+        return f"between {self.low:g} and {self.high:g}"
+
 
 def _nothing(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " k"]:
     return np.zeros(0)
@@ -278,6 +285,10 @@ def _mixture(law: InputLaw, block: Block) -> None:
     np.add(out, np.outer(shift, direction).astype(out.dtype), out=out)
 
 
+FARTHEST = 1e6
+"""Largest mean and standard deviation of inputs: sixth powers of labels of degree 8, which the
+analysis takes, stay below 10^308."""
+
 LAWS = {
     law.name: law
     for law in (
@@ -302,7 +313,7 @@ LAWS = {
             filled(along_spike),
             known_direction,
             (
-                Range("strength", -1.0, math.inf, "strength of the spike"),
+                Range("strength", -1.0, FARTHEST**2, "strength of the spike"),
                 Range("overlap", -1.0, 1.0, "overlap of the spike with the target"),
             ),
             stretch=stretched_columns(along_spike),
@@ -314,7 +325,7 @@ LAWS = {
             filled(along_shift),
             known_direction,
             (
-                Range("length", 0.0, math.inf, "length of the mean", closed=True),
+                Range("length", 0.0, FARTHEST, "length of the mean", closed=True),
                 Range("overlap", -1.0, 1.0, "overlap of the mean with the target", closed=True),
             ),
             stretch=stretched_columns(along_shift),
@@ -338,7 +349,7 @@ LAWS = {
             _deviations,
             (
                 Range("share", 0.0, 1.0, "share of a block", closed=True),
-                Range("variance", 0.0, math.inf, "variance of a block"),
+                Range("variance", 0.0, FARTHEST**2, "variance of a block"),
             ),
             blocks=blocks_by_share,
             repeated=True,
@@ -396,10 +407,8 @@ def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
         except ValueError:
             number = math.nan
         if not expected.allows(number):
-            raise InputError(
-                f"inputs {law.name}: {expected.meaning} must be between {expected.low:g} "
-                f"and {expected.high:g}, got {value!r}"
-            )
+            where = f"inputs {law.name}: {expected.meaning}"
+            raise InputError(f"{where} must be {expected.text}, got {value!r}")
         numbers.append(number)
     complaint = law.complaint(tuple(numbers))
     if complaint is not None:

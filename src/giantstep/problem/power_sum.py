@@ -22,12 +22,13 @@ def read_power_sum(text: str) -> tuple[str, int, Expression] | None:
         return None
     link, directions, exponent = match.groups()
     try:
-        return power_sum(link, int(directions), float(exponent))
+        count, power = int(directions), float(exponent)
     except ValueError:
         raise InputError(
             "target separable(LINK, r, exponent) must have a whole number r and a number for the "
             f"exponent, got {text[:60]!r}"
         ) from None
+    return power_sum(link, count, power)
 
 
 def power_sum(link: str, directions: int, exponent: float) -> tuple[str, int, Expression]:

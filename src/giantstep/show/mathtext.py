@@ -27,7 +27,7 @@ def sizes(text: str) -> str:
 def power(text: str) -> str:
     """A size such as d^1.5 or 4d as mathematics, and with it the letters d, n and p."""
     return re.sub(
-        r"\bk(?= in )|(?<![A-Za-z$_])(\d*\.?\d*)([dnp])(?:\^(-?[\d.]+|k))?(?![A-Za-z$])",
+        r"\b[ak](?= in )|(?<![A-Za-z$_])(\d*\.?\d*)([dnp])(?:\^(-?[\d.]+|k))?(?![A-Za-z$])",
         _powered,
         text,
     )

@@ -241,4 +241,6 @@ def _coordinates(field: str, values: Sequence[Any]) -> tuple[str, tuple[float, .
         return field, None
     if frame in ("#d", "#n", "#p"):
         return f"{field}/{frame[1]}", tuple(numbers)
-    return f"k in {field} = {frame.replace('#', 'k')}", tuple(numbers)
+    # Powers of d are named k; another number beside them on a map has another letter.
+    letter = "k" if "^#" in frame else "a"
+    return f"{letter} in {field} = {frame.replace('#', letter)}", tuple(numbers)

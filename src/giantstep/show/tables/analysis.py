@@ -13,7 +13,7 @@ from rich.text import Text
 
 from giantstep.analysis.activation import ActivationAnalysis, ActivationDegree
 from giantstep.analysis.analyze import Analysis, describe
-from giantstep.analysis.answer import answer, directions, steps_needed
+from giantstep.analysis.answer import answer, directions, in_samples, steps_needed
 from giantstep.analysis.floors import Floor
 from giantstep.analysis.overlap import OverlapCurve
 from giantstep.analysis.requirements import sample_requirements
@@ -48,7 +48,7 @@ def _one_step(analysis: Analysis) -> Table:
         through = f"T_{entry.degree}" if entry.degree else ""
         if entry.blocked:
             through += f" has {_space(entry.basis)}, blocked: b_{entry.degree} = 0"
-        batch = f"n ~ {_power('d', entry.batch_exponent)}"
+        batch = f"n ~ {_power(analysis.inputs.letter, entry.batch_exponent)}"
         labels = _labels(entry.deflated, entry.batch_exponent)
         rows.append((batch, labels, _space(entry.learned), through))
     return make_table("One giant step", ("batch", "labels", "learns", "through"), rows)
@@ -86,7 +86,9 @@ def _staircases(analysis: Analysis, everything: bool) -> list[RenderableType]:
     if rows[0] == rows[1]:
         tables = {"Staircase at n ~ d, fresh or reused batches": rows[0]}
     return [
-        part for title, each in tables.items() for part in (make_table(title, columns, each), "")
+        part
+        for title, each in tables.items()
+        for part in (make_table(in_samples(title, analysis), columns, each), "")
     ]
 
 
@@ -135,7 +137,7 @@ def _regimes(analysis: Analysis) -> Table:
     tolerance = rank_tolerance(analysis.series)
     rows = (
         (
-            f"~ {_power('d', entry.n_exponent)}",
+            f"~ {_power(analysis.inputs.letter, entry.n_exponent)}",
             _labels(entry.deflated, entry.n_exponent),
             f"~ {_power('d', entry.p_exponent)}",
             _space(entry.basis),
@@ -194,7 +196,7 @@ def _four_numbers(analysis: Analysis) -> Table:
             _exponent(analysis.generative_exponent),
             "lowest degree after the best transform of the labels",
         ),
-        ("steps needed", MISSING if steps is None else str(steps), remark),
+        ("steps needed", MISSING if steps is None else str(steps), in_samples(remark, analysis)),
     )
     return make_table("", ("", "", ""), (*rows, *_dimension(analysis)), header=False)
 
@@ -202,10 +204,10 @@ def _four_numbers(analysis: Analysis) -> Table:
 def _dimension(analysis: Analysis) -> list[tuple[str, str, str]]:
     """The effective dimension where it is not d."""
     inputs = analysis.inputs
-    if round(inputs.dimension) == inputs.d:
+    if inputs.letter == "d":
         return []
     remark = f"in place of d = {inputs.d:,}, grows as d^{inputs.growth:.2g}"
-    return [("effective dimension", f"{inputs.dimension:,.0f}", remark)]
+    return [("effective dimension D", f"{inputs.dimension:,.0f}", remark)]
 
 
 def _details(analysis: Analysis) -> list[RenderableType]:
@@ -216,7 +218,10 @@ def _details(analysis: Analysis) -> list[RenderableType]:
     head.append(_recovery(analysis.weak_recovery))
     needs = requirements_report(analysis, sample_requirements(analysis))
     tables = (_one_step(analysis), "", _floors(analysis), "", _regimes(analysis), "")
-    return [head, *needs, *tables, Text(_promise(analysis), style="dim"), *notes(analysis.notes)]
+    remarks = [in_samples(note, analysis) for note in analysis.notes]
+    if analysis.inputs.letter == "D":
+        remarks.append("The samples that other methods need are those for inputs N(0, I).")
+    return [head, *needs, *tables, Text(_promise(analysis), style="dim"), *notes(remarks)]
 
 
 def _overlaps(curve: OverlapCurve) -> list[RenderableType]:
@@ -265,7 +270,7 @@ def analysis_report(
     )
     if analysis.notes:
         more += f", and {counted(len(analysis.notes), 'note')}"
-    return Group(*parts, Text(f"{more}.", style="dim"))
+    return Group(*parts, Text(f"{in_samples(more, analysis)}.", style="dim"))
 
 
 def activation_report(analysis: ActivationAnalysis, most: int = 4) -> RenderableType:

@@ -39,7 +39,8 @@ FLOOR = (
 
 UNKNOWN_FLOOR = (
     "A floor is - where it is not known what the steps learn. This is so with biases in the steps, "
-    "with other inputs, labels or losses, and after a second step from d^2 samples or more."
+    "with steps that look ahead, with other inputs, labels or losses, and after a second step from "
+    "d^2 samples or more."
 )
 
 
@@ -65,7 +66,11 @@ def learn_report(experiment: Experiment) -> RenderableType:
 
 
 def _remarks(experiment: Experiment) -> Iterator[str]:
-    """What a floor is beside that of analyze, and what theory's cells without a number mean."""
+    """What D is, a floor beside that of analyze, and theory's cells without a number."""
+    analysis = experiment.analysis
+    if analysis is not None and analysis.inputs.letter == "D":
+        size = f"{analysis.inputs.dimension:,.0f}"
+        yield f"D = {size}: the effective dimension of the inputs, which batches are compared with."
     if experiment.simulated.test_error is not None:
         if any(experiment.floors):
             yield FLOOR

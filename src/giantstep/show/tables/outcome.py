@@ -14,7 +14,13 @@ from giantstep.analysis.answer import Basis, named
 from giantstep.analysis.notes import lacks, obstacle
 from giantstep.analysis.staircase import added
 from giantstep.analysis.subspace import span
-from giantstep.experiment import Experiment, learned_subspaces, stairs_of, step_of_batch
+from giantstep.experiment import (
+    Experiment,
+    learned_subspaces,
+    order_of_batch,
+    stairs_of,
+    step_of_batch,
+)
 from giantstep.records.summary import SpectrumStep, Value, measured
 from giantstep.show.tables.parts import counted, listed, plain, spread
 
@@ -130,8 +136,17 @@ def _expected(experiment: Experiment, missing: Basis) -> Iterator[str]:
         yield f"For large d {named(expected)} {verb} expected to be learned by then."
     if len(never):
         why = _obstacle(experiment, analysis, never)
-        reason = f": {why}" if why else " from so few samples"
+        reason = f": {why}" if why else _shortage(experiment, analysis, never)
         yield f"Theory does not expect {named(never)} to be learned{reason}."
+
+
+def _shortage(experiment: Experiment, analysis: Analysis, never: Basis) -> str:
+    """Whether directions take more steps, or more samples a step, than the setting has."""
+    reached = stairs_of(analysis, experiment.model).reached
+    later = order_of_batch(analysis, experiment.model) <= 1 and bool(reached)
+    if later and not len(_outside(reached[-1], never)):
+        return " in so few steps"
+    return " from so few samples"
 
 
 def _obstacle(experiment: Experiment, analysis: Analysis, never: Basis) -> str:
