@@ -97,7 +97,7 @@ def judge(setting: Setting) -> Verdict:
     middle = time.process_time()
     theory = predicted.theory or "-"
     try:
-        simulated = simulate(setting)
+        simulated = finite_runs(setting)
         compared = compare(predicted, simulated)
     except DivergenceError as refusal:
         reason = f"simulation: {str(refusal).split(':', maxsplit=1)[0]}"
@@ -111,6 +111,14 @@ def judge(setting: Setting) -> Verdict:
         end - middle,
         printed_numbers_off(predicted, simulated),
     )
+
+
+def finite_runs(setting: Setting) -> Trajectory:
+    """The runs, in double precision where single precision (up to 1e38) does not hold them."""
+    try:
+        return simulate(setting)
+    except DivergenceError:
+        return simulate(setting.vary(precision="float64"))
 
 
 def printed_numbers_off(predicted: Trajectory, simulated: Trajectory) -> tuple[str, ...]:

@@ -5,7 +5,9 @@ Fourteen settings at level 1e-3 each: one in 70 seeds would have a disagreement 
 
 import pytest
 from benchmarks._hunted import draw
+from benchmarks.hunt import judge
 
+from giantstep.errors import DivergenceError
 from giantstep.prediction.predict import predict
 from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
@@ -29,3 +31,15 @@ def test_random_settings_agree_and_other_step_sizes_do_not(most: int) -> None:
         other = predict(larger, deviations=False)
         told += not compare(other, simulated, ignoring=["step_size"]).agrees
     assert told > len(settings) / 2
+
+
+@pytest.mark.law
+def test_runs_beyond_single_precision_are_compared_in_double_precision() -> None:
+    """Rows of length 1e11 after three steps, whose outputs have squares above 1e38."""
+    setting = draw(5190231, 187, "small")
+    with pytest.raises(DivergenceError, match="network error is not finite after step 3"):
+        simulate(setting)
+    verdict = judge(setting)
+    assert verdict.word == "agrees"
+    assert verdict.compared is not None
+    assert verdict.compared.count > 1000

@@ -79,6 +79,61 @@ def test_false_alarms_are_as_many_as_the_level_says(runs: int, uncertainty: floa
     assert alarms(runs, uncertainty) < 0.01 + 4 * error
 
 
+def skewed(runs: int, seed: int, rows: int = 24) -> tuple[Trajectory, Trajectory]:
+    """Runs whose numbers after a step are log-normal, of skewness 6, and rows drawn of that law.
+
+    Labels of a small batch make such numbers: most runs are below the mean, close to each other.
+    """
+    rng = np.random.default_rng([seed, runs])
+    start = rng.standard_normal((runs, 1, P, R))
+    readout = np.tile([[1.0, -1.0, 1.0, -1.0]], (runs, 1))
+
+    def drawn(each: int) -> dict[str, Any]:
+        size = np.exp(rng.standard_normal((each * runs, STEPS, 1, 1)))
+        overlap = np.concatenate([np.tile(start, (each, 1, 1, 1)), size * np.ones((P, R))], axis=1)
+        return {
+            "setting": setting_of(runs),
+            "seconds": 0.0,
+            "overlap": overlap,
+            "norms": 1.0 + overlap[..., 0],
+            "readout": np.tile(readout, (each, 1)),
+        }
+
+    fields = drawn(rows)
+    exact = np.zeros_like(fields["overlap"])
+    predicted = Trajectory(
+        **fields, engine="theory", theory="narrow", own_runs=True, overlap_deviation=exact
+    )
+    return predicted, Trajectory(**drawn(1), engine="deferred")
+
+
+def skewed_alarms(runs: int, groups: int = 200) -> int:
+    found = [compare(*skewed(runs, seed)).p_value for seed in range(groups)]
+    return int(np.sum(np.array(found) < 0.01))
+
+
+@pytest.mark.parametrize("runs", [4, 10])
+def test_few_skewed_runs_are_no_disagreement(runs: int) -> None:
+    """At level .01 200 groups have 2 alarms: more than 8 have 2e-4 by chance.
+
+    A mean that is three times too large is told by 30 runs.
+    """
+    assert skewed_alarms(runs) <= 8
+    predicted, simulated = skewed(30, 0)
+    assert compare(predicted, simulated).agrees
+    overlap = predicted.overlap.copy()
+    overlap[:, 1:] *= 3.0
+    assert not compare(replace(predicted, overlap=overlap), simulated).agrees
+
+
+def test_the_spread_of_few_skewed_runs_alone_would_not_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without the deviation that drawn rows show, ten runs disagree in far more than one of 100."""
+    monkeypatch.setattr(Trajectory, "spread_of_run", lambda _, rows: np.zeros(rows.shape[1:]))
+    assert skewed_alarms(10) > 8
+
+
 def test_quantiles_of_the_normal_law_would_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """With two runs they see a disagreement in far more than one of a hundred."""
     monkeypatch.setattr(scipy.special, "stdtr", lambda freedom, t: scipy.special.ndtr(t))

@@ -97,10 +97,11 @@ def shown_numbers(
         if theory.runs is not None:
             there = theory.runs < len(values)
             values, rows = values[theory.runs[there]], rows[there]
-        deviation: Float[np.ndarray, " t"] | float = 0.0
+        deviation = theory.deviation
         if name in ERRORS:
             samples = getattr(simulated.setting, ERRORS[name])
-            deviation = square_spread(simulated.setting) / np.sqrt(samples) * mean
+            of_samples = square_spread(simulated.setting) / np.sqrt(samples) * mean
+            deviation = np.maximum(deviation, of_samples)
         yield Difference(name, values - rows, mean, theory.uncertainty, deviation, shown=True)
     yield from _spectra(predicted, simulated)
 
@@ -129,7 +130,8 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
     if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
         uncertainty = ordered(predicted, name, "_uncertainty")[0]
     differences = np.where(np.isfinite(centre), values - theory, np.nan)
-    yield Difference(name, differences, centre, uncertainty)
+    deviation = predicted.spread_of_run(ordered(predicted, name))
+    yield Difference(name, differences, centre, uncertainty, deviation)
 
 
 def square_spread(setting: Setting) -> float:
@@ -161,11 +163,12 @@ def _magnitudes(
         return
     values, theory = both
     if predicted.rows_a_run > 1:  # drawn runs, which fluctuate themselves
-        squares = predicted.by_run(np.sum(ordered(predicted, "overlap") ** 2, axis=2))
-        squares = squares[: simulated.runs]
+        of_rows = np.sum(ordered(predicted, "overlap") ** 2, axis=2)
+        squares = predicted.by_run(of_rows)[: simulated.runs]
         centre = squares.mean(axis=0)
         differences = np.sum(values**2, axis=2) - squares
-        yield Difference("squared overlap", differences, centre)
+        deviation = predicted.spread_of_run(of_rows)
+        yield Difference("squared overlap", differences, centre, deviation=deviation)
         return
     spread = deviation[: len(theory)] ** 2
     error = np.zeros_like(theory)

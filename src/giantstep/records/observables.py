@@ -91,12 +91,14 @@ class Expectation:
     """What a theory expects of an observable: a row for all runs, or one each for the ``runs``.
 
     ``uncertainty`` is that of the mean over the rows, without what the theory leaves out of all its
-    numbers; NaN stands where nothing is known.
+    numbers; NaN stands where nothing is known.  ``deviation`` is the standard deviation of a run
+    from its own start, where rows that are drawn show it.
     """
 
     values: Float[np.ndarray, "rows t"]
     uncertainty: Float[np.ndarray, " t"]
     runs: Int[np.ndarray, " rows"] | None
+    deviation: Float[np.ndarray, " t"] | float = 0.0
 
     @property
     def mean(self) -> Float[np.ndarray, " t"]:
@@ -143,8 +145,8 @@ def expectations(
 
 def _by_run(prediction: Trajectory, theory: Expectation) -> Expectation:
     """The mean over the rows of each run, which is what tables show of them all."""
-    values = prediction.by_run(theory.values)
-    return replace(theory, values=values, runs=np.arange(len(values)))
+    values, deviation = prediction.by_run(theory.values), prediction.spread_of_run(theory.values)
+    return replace(theory, values=values, runs=np.arange(len(values)), deviation=deviation)
 
 
 def _spans_are_of_means(prediction: Trajectory) -> bool:

@@ -143,6 +143,15 @@ class Trajectory(Drawn):
         each = self.rows_a_run
         return values.reshape(each, len(values) // each, *values.shape[1:]).mean(axis=0)
 
+    def spread_of_run(self, values: Float[np.ndarray, "rows ..."]) -> Float[np.ndarray, "..."]:
+        """Standard deviation of one run from its start, by its several rows; 0 where it has one."""
+        each = self.rows_a_run
+        if each == 1:
+            return np.zeros(values.shape[1:])
+        by_run = values.reshape(each, len(values) // each, *values.shape[1:])
+        variance: Float[np.ndarray, "..."] = by_run.var(axis=0, ddof=1).mean(axis=0)
+        return np.sqrt(variance)
+
     @property
     def steps(self) -> Int[np.ndarray, " t"]:
         """The steps after which the run was recorded, the start being 0."""
