@@ -102,7 +102,7 @@ class Network:
     @cached_property
     def readout(self) -> Rule:
         """Nodes of the law of u and their weights: an even number, for u = 0 moves nothing."""
-        return self.setting.readout_law.rule(6)
+        return self.setting.readout_law.rule(8)
 
     @cached_property
     def inputs(self) -> SeenInputs:
@@ -224,9 +224,9 @@ def neuron_entries(setting: Setting, prune: bool) -> Rule:
     """
     paired = setting.start.kind.paired
     # Partners with u near 0 nearly coincide, and what they add has poles near u = +-i sqrt(lambda):
-    # six nodes on a panel give losses to 2e-5 at lambda = 1e-3, to 1e-3 at 1e-5.  Four give
-    # outliers to 1e-3 of those of eight times as many.
-    u, weights = setting.readout_law.rule(4 if prune else 6)
+    # eight nodes give errors of sixteen to 1e-3 at lambda = 1e-3 and to 3e-3 at 1e-5, those of
+    # single neurons to 6e-6.  Four give outliers of 36 to 3e-3.
+    u, weights = setting.readout_law.rule(4 if prune else 8)
     kept = u > 0 if paired else np.full(len(u), True)
     if prune:
         kept = kept & (weights >= 0.1 / setting.p)
