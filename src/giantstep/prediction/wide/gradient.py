@@ -26,6 +26,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, combinations, pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -93,41 +95,96 @@ def gradient_matrix(
     size, square = moments.linear.shape[1], float(moments.powers[2])
     unit = np.eye(size)
     zero = np.zeros_like(unit)
-    covariance = block_diag(step.axes.covariance(basis), unit, unit)
+    covariance = block_diag(step.axes.covariance(basis), unit, unit, unit)
     if not square > 0:  # labels that are all zero: nothing moves
-        still = np.zeros((3 * size, 3 * size))
+        still = np.zeros((4 * size, 4 * size))
         return GradientMatrix(size, still, still, *nodes_of(0.0, 1.0, delta), covariance)
-    _, mean, _, third, fourth = moments.powers.tolist()
+    _, mean, _, third, fourth, _, _ = moments.powers.tolist()
     # zeta' = zeta - centre, and E[r^k zeta' ..] in units of R2^(k/2).
     held = bool(np.any(step.axes.held))
     centre = moments.linear[2] / square if held else np.zeros(size)
     units = square ** (0.5 * np.arange(5))
-    first = (moments.linear - np.outer(moments.powers, centre)) / units[:, None]
+    first = (moments.linear - np.outer(moments.powers[:5], centre)) / units[:, None]
     half = (moments.spreads - np.einsum("kz,y->kzy", moments.linear, centre)) / units[:, None, None]
     both = half - np.einsum("z,ky->kzy", centre, first)
     root, inverse = symmetric_powers(both[2])
     inner = math.sqrt(delta) * inverse @ both[3] @ inverse
     twice = delta * inverse @ both[4] @ inverse
     lost = math.sqrt(delta) * inverse @ first[3] if held else np.zeros(size)
-    out, _ = symmetric_powers(unit + twice - np.outer(lost, lost) - inner @ inner)
+    out, back = symmetric_powers(unit + twice - np.outer(lost, lost) - inner @ inner)
     label = (moments.spreads[1] - mean * unit) / math.sqrt(delta * square)
     across = math.sqrt(delta) * half[3] @ inverse
-    scatter = [[moments.spreads[2] / square, across, zero], [across.T, unit + twice, zero]]
+    # What Y makes of a direction e: its parts along the rests of S e and S^2 e, and what remains.
+    pulled = moments.linear[3] / units[3] if held else np.zeros(size)
+    beyond = (delta * (half[4] - np.outer(pulled, first[3])) @ inverse - across @ inner) @ back
+    scattered = delta * (moments.spreads[4] / square**2 - np.outer(pulled, pulled))
+    remaining, _ = symmetric_powers(scattered - across @ across.T - beyond @ beyond.T)
+    s, y = generic_blocks(tuple((moments.powers / square ** (0.5 * np.arange(7))).tolist()), delta)
+    linear = [
+        [label, root, zero, zero],
+        [root, inner, out, zero],
+        [zero, out, inner + (s[2, 2] - s[1, 1]) * unit, s[2, 3] * unit],
+        [zero, zero, s[2, 3] * unit, s[3, 3] * unit],
+    ]
+    scatter = [
+        [moments.spreads[2] / square, across, beyond, remaining],
+        [across.T, unit + twice, y[1, 2] * unit, y[1, 3] * unit],
+        [beyond.T, y[1, 2] * unit, y[2, 2] * unit, y[2, 3] * unit],
+        [remaining, y[1, 3] * unit, y[2, 3] * unit, y[3, 3] * unit],
+    ]
     return GradientMatrix(
         size,
-        np.block([[label, root, zero], [root, inner, out], [zero, out, inner]]),
-        np.block([*scatter, [zero, zero, unit]]),
+        np.block(linear),
+        np.block(scatter),
         *nodes_of(third / square**1.5, fourth / square**2, delta),
         covariance,
         kurtosis=fourth / square**2,
     )
 
 
+@lru_cache(maxsize=64)
+def generic_blocks(
+    moments: tuple[float, ...], delta: float
+) -> tuple[Float[np.ndarray, "b b"], Float[np.ndarray, "b b"]]:
+    """S and Y on e, S e, S^2 e and Y e made orthonormal, e a direction the label does not see.
+
+    ``moments`` -> mu_k = E r^k/R2^(k/2), k = 0 .. 6.  Expectations of words in S and Y are sums
+    over non-crossing partitions: blocks of a total power k of r count delta^(k/2 - 1) mu_k, but for
+    S alone, whose mean is taken off.
+
+    docs/derivations/closed_system.md, eq. (8).
+    """
+
+    def expectation(powers: tuple[int, ...]) -> float:
+        if not powers:
+            return 1.0
+        total, after = 0.0, range(1, len(powers))
+        for others in chain.from_iterable(combinations(after, k) for k in range(len(powers))):
+            block = (0, *others, len(powers))
+            power = sum(powers[i] for i in block[:-1])
+            gaps = (powers[i + 1 : j] for i, j in pairwise(block))
+            free = math.prod(expectation(gap) for gap in gaps) if power > 1 else 0.0
+            total += delta ** (0.5 * power - 1.0) * moments[power] * free
+        return total
+
+    # Powers of r: 1 for S, 2 for Y.
+    words: tuple[tuple[int, ...], ...] = ((), (1,), (1, 1), (2,))
+    gram, linear, squares = (
+        np.array(
+            [[expectation((*left[::-1], *middle, *right)) for right in words] for left in words]
+        )
+        for middle in ((), (1,), (2,))
+    )
+    # Rounding must not make the Gram matrix singular where r^2 takes one value and delta is small.
+    inverse = np.linalg.inv(np.linalg.cholesky(gram + 1e-12 * np.diag(np.diag(gram))))
+    return inverse @ linear @ inverse.T, inverse @ squares @ inverse.T
+
+
 @dataclass(frozen=True)
 class _ResidualMoments:
-    """E r^k, E[r^k zeta] and E[r^k zeta zeta^T] on samples of the step, k = 0 .. 4."""
+    """E r^k, k = 0 .. 6, E[r^k zeta] and E[r^k zeta zeta^T], k = 0 .. 4, on samples of the step."""
 
-    powers: Float[np.ndarray, " k"]
+    powers: Float[np.ndarray, " m"]
     linear: Float[np.ndarray, "k z"]
     spreads: Float[np.ndarray, "k z z"]
 
@@ -153,7 +210,7 @@ def _residual_moments(
         mixed = np.outer(target @ linear[k + 1], held)
         second[k] = target @ spreads[k] @ target.T + outside * powers[k] + mixed + mixed.T
         second[k] += np.outer(held, held) * powers[k + 2]
-    return _ResidualMoments(powers[:5], first, second)
+    return _ResidualMoments(powers, first, second)
 
 
 def _label_moments(
