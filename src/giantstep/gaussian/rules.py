@@ -78,19 +78,21 @@ def normal_panels(
     return z.reshape(shape), (half * weights * density).reshape(shape)
 
 
-def condensed(rule: Rule, nodes: int) -> Rule:
-    """Gauss's rule with so few nodes for the law that a finer rule stands for.
-
-    Exact to degree 2 nodes - 1 for that law: its nodes are the eigenvalues of x on polynomials.
-    """
+def jacobi_matrix(rule: Rule, size: int) -> Float[np.ndarray, "k k"]:
+    """x on the orthonormal polynomials of a law that a rule stands for, up to their signs."""
     x, weights = rule
-    total = float(weights.sum())
-    middle = float(weights @ x) / total
-    deviation = math.sqrt(float(weights @ (x - middle) ** 2) / total)
-    powers = ((x - middle) / deviation)[:, None] ** np.arange(nodes)
-    basis = np.linalg.qr(np.sqrt(weights)[:, None] * powers)[0]
-    values, vectors = np.linalg.eigh(basis.T @ (x[:, None] * basis))
-    return values, total * vectors[0] ** 2
+    shares = weights / weights.sum()
+    middle = float(shares @ x)
+    deviation = math.sqrt(float(shares @ (x - middle) ** 2))
+    powers = ((x - middle) / deviation)[:, None] ** np.arange(size)
+    basis = np.linalg.qr(np.sqrt(shares)[:, None] * powers)[0]
+    return np.asarray(basis.T @ (x[:, None] * basis))
+
+
+def condensed(rule: Rule, nodes: int) -> Rule:
+    """Gauss's rule with so few nodes, exact to degree 2 nodes - 1 for the law of a finer rule."""
+    values, vectors = np.linalg.eigh(jacobi_matrix(rule, nodes))
+    return values, float(np.sum(rule[1])) * vectors[0] ** 2
 
 
 def split_panels(breaks: Float[np.ndarray, "*m k"], panels: int = 1) -> Float[np.ndarray, "*m e"]:
