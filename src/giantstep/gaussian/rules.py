@@ -89,7 +89,7 @@ def jacobi_matrix(rule: Rule, size: int) -> Float[np.ndarray, "k k"]:
     return np.asarray(basis.T @ (x[:, None] * basis))
 
 
-def condensed(rule: Rule, nodes: int) -> Rule:
+def condensed(rule: Rule, nodes: int) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     """Gauss's rule with so few nodes, exact to degree 2 nodes - 1 for the law of a finer rule."""
     values, vectors = np.linalg.eigh(jacobi_matrix(rule, nodes))
     return values, float(np.sum(rule[1])) * vectors[0] ** 2

@@ -270,7 +270,7 @@ def _uniform_rule(nodes: int) -> Rule:
     return _both_sides(*parts)
 
 
-def _both_sides(*parts: Rule) -> Rule:
+def _both_sides(*parts: Rule) -> tuple[Float[np.ndarray, " both"], Float[np.ndarray, " both"]]:
     """A rule for u from the parts of one for |u|; its weights sum to one."""
     size, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
     both = np.concatenate([weights[::-1], weights])

@@ -96,11 +96,15 @@ def gradient_matrix(
     if not square > 0:  # labels that are all zero: nothing moves
         still = np.zeros((size, size))
         parts = still, still, *nodes_of(0.0, 1.0, delta)
-    elif step.linear_share == 0.0 and step.noise_square > 0.0:
+    elif step.linear_share == 0.0 and step.noise_square > 0.0 and not prune:
         parts = _without_linear_part(moments, held_of(step), delta, law_of_squares(network))
     else:
         third, fourth = (moments.powers[3:5] / square ** np.array([1.5, 2.0])).tolist()
-        parts = *_four_blocks(moments, held_of(step), delta), *nodes_of(third, fourth, delta)
+        # A spectrum would show Y's values on so few blocks as outliers: there Y acts by its mean
+        # on S^k e, which are e alone without a linear part.
+        kept = 4 * size if not prune else 3 * size if step.linear_share else size
+        blocks = (part[:kept, :kept] for part in _four_blocks(moments, held_of(step), delta))
+        parts = *blocks, *nodes_of(third, fourth, delta)
     rests = [np.eye(size)] * (len(parts[0]) // size - 1)
     return GradientMatrix(
         size,
