@@ -165,7 +165,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     ],
     "neurons and readout samples over d^2": [WIDE | {"d": 10, "p": "5d^2", "readout_n": "5d^2"}],
     "noise of the steps in the rows": [TWO | {"step_size": 30.0}],
-    "noise of one step in the rows": [WIDE | {"activation": "tanh", "step_size": 100.0}],
+    "noise of one step in the rows": [WIDE | {"activation": "tanh", "step_size": 300.0}],
     "noise of one step times d/n, part of it linear in a row": [
         WIDE | {"activation": "relu", "step_size": 100.0}
     ],

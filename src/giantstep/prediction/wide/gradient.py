@@ -6,16 +6,19 @@ rows.  Here S, less E r, is in units of sqrt(delta R2), delta = d/n and R2 = E r
 mean square on a vector the label does not see is one.
 
 Special directions are those that the label or the learned direction v know, zeta = (kappa, xi) the
-coordinates of a sample of the step along them; then the rests of S applied to these; then the rests
-of S applied to those.  v holds r_mu x_mu of each sample mu: kappa = kappa' + (c delta/cu) r,
-kappa' as on fresh samples, and outside v sum_mu r_mu x_mu = 0, so that rests see
-zeta' = zeta - E[r^2 zeta]/R2.  With M_k = E[r^k zeta zeta^T] delta^(k/2 - 1)/R2^(k/2), M'_k and
-m'_k the same for zeta' zeta'^T and for zeta' alone, G^2 = M'_2, B_k = G^-1 M'_k G^-1 and
-C^2 = 1 + B_4 - (G^-1 m'_3)^2 - B_3^2, S on them is
+coordinates of a sample of the step along them; then the rests of S applied to these, of S applied
+to those, and of Y = X^T diag(r^2) X/(n R2) applied to the first.  v holds r_mu x_mu of each sample
+mu: kappa = kappa' + (c delta/cu) r, kappa' as on fresh samples, and outside v sum_mu r_mu x_mu = 0,
+so that rests see zeta' = zeta - E[r^2 zeta]/R2.  With
+M_k = E[r^k zeta zeta^T] delta^(k/2 - 1)/R2^(k/2), M'_k and m'_k the same for zeta' zeta'^T and for
+zeta' alone, G^2 = M'_2, B_k = G^-1 M'_k G^-1 and
+C^2 = 1 + B_4 - (G^-1 m'_3)^2 - B_3^2, the first three blocks of S are
 
-    [[M_1 - its part by E r, G, 0], [G, B_3, C], [0, C, B_3]]                             (8)
+    [[M_1 - its part by E r, G, 0], [G, B_3, C], [0, C, ..]]                              (8)
 
-and X^T diag(r^2) X/(n R2) has M_2, 1 + B_4 and 1 on its diagonal.
+and those of Y begin with M_2 and 1 + B_4.  What remains is that of a direction the label does not
+see (``generic_blocks``).  Without a part of the noise that is linear in a row Y alone counts, with
+the Jacobi matrix of its law.
 
 Elsewhere S has free cumulants delta^(k/2 - 1) mu_k, mu_k = E r^k / R2^(k/2), and X^T diag(r^2) X/n
 shares them with it (k -> k + 2 for each of the second): nodes s of the one and y of the other.
@@ -95,7 +98,7 @@ def gradient_matrix(
     delta, square = network.noise_ratio, float(moments.powers[2])
     if not square > 0:  # labels that are all zero: nothing moves
         still = np.zeros((size, size))
-        parts = still, still, *nodes_of(0.0, 1.0, delta)
+        parts: tuple[np.ndarray, ...] = (still, still, *nodes_of(0.0, 1.0, delta))
     elif step.linear_share == 0.0 and step.noise_square > 0.0 and not prune:
         parts = _without_linear_part(moments, held_of(step), delta, law_of_squares(network))
     else:
@@ -105,10 +108,15 @@ def gradient_matrix(
         kept = 4 * size if not prune else 3 * size if step.linear_share else size
         blocks = (part[:kept, :kept] for part in _four_blocks(moments, held_of(step), delta))
         parts = *blocks, *nodes_of(third, fourth, delta)
-    rests = [np.eye(size)] * (len(parts[0]) // size - 1)
+    on_special, squares_on_special, values, squares, shares = parts
+    rests = [np.eye(size)] * (len(on_special) // size - 1)
     return GradientMatrix(
-        size,
-        *parts,
+        special=size,
+        on_special=on_special,
+        squares_on_special=squares_on_special,
+        values=values,
+        squares=squares,
+        shares=shares,
         covariance=block_diag(step.axes.covariance(basis), *rests),
         kurtosis=float(moments.powers[4]) / square**2 if square > 0 else 1.0,
     )

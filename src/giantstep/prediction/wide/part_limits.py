@@ -72,7 +72,7 @@ NOISE_BY_SAMPLES = Limit(
     sentence="too few samples. Use more samples or a smaller step. The noise of the step, in the "
     "squared length of a row, times d/n is {value:.3g}, at most {most:g} is allowed",
     evidence="tests/prediction/wide/test_rows.py"
-    "::test_rows_that_are_mostly_noise_of_few_samples_have_no_predicted_errors",
+    "::test_rows_that_are_mostly_noise_have_no_predicted_errors",
     kind="measured",
 )
 
