@@ -178,7 +178,7 @@ def _without_linear_part(
     Directions fall into classes by the law of Y, whose Jacobi matrix also continues the special
     directions: e, the rest of Y e, and so on.
 
-    docs/derivations/closed_system.md, eq. (8a).
+    docs/derivations/closed_system.md, eq. (8).
     """
     square, size = float(moments.powers[2]), moments.linear.shape[1]
     pulled = moments.linear[3] / square**1.5 if held else np.zeros(size)
