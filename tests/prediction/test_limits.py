@@ -164,7 +164,11 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
         WIDE | {"target": "x1 + He2(x2)/2", "activation": "relu", "step_size": 30.0}
     ],
     "neurons and readout samples over d^2": [WIDE | {"d": 10, "p": "5d^2", "readout_n": "5d^2"}],
-    "noise of the steps in the rows": [each | {"step_size": 30.0} for each in (WIDE, TWO)],
+    "noise of the steps in the rows": [TWO | {"step_size": 30.0}],
+    "noise of one step in the rows": [WIDE | {"activation": "tanh", "step_size": 300.0}],
+    "noise of one step times d/n, part of it linear in a row": [
+        WIDE | {"activation": "relu", "step_size": 100.0}
+    ],
     "output of the network after the first step": [TWO | ANSWER],
     "noise that three steps or more pile up in the rows": [
         TWO | {"steps": 3, "activation": "relu", "step_size": 30.0}

@@ -34,6 +34,7 @@ from giantstep.prediction.mean_field import theory as mean_field
 from giantstep.prediction.narrow import limits as narrow_limits
 from giantstep.prediction.narrow import theory as narrow
 from giantstep.prediction.wide import limits as wide_limits
+from giantstep.prediction.wide import part_limits
 from giantstep.prediction.wide import theory as wide
 from giantstep.prediction.wide.quantities import left_out_of_errors
 from giantstep.problem.setting import Setting
@@ -98,9 +99,9 @@ THEORIES = (
         "linear-width",
         "n and p grow in proportion to d",
         wide_limits.LINEAR_WIDTH,
-        wide_limits.PARTS | wide_limits.PARTS_OF_MORE_STEPS,
+        part_limits.PARTS | part_limits.PARTS_OF_MORE_STEPS,
     ),
-    _wide("quadratic-width", "n or p grow as d^2", wide_limits.QUADRATIC_WIDTH, wide_limits.PARTS),
+    _wide("quadratic-width", "n or p grow as d^2", wide_limits.QUADRATIC_WIDTH, part_limits.PARTS),
     Theory(
         "mean-field",
         mean_field_limits.LIMITS,

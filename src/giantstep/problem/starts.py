@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.coordinates import bartlett, compressed, root
-from giantstep.gaussian.rules import Rule, gauss_hermite, legendre
+from giantstep.gaussian.rules import REACH, Rule, condensed, legendre, normal_panels
 from giantstep.language.word import Word
 
 
@@ -209,8 +211,9 @@ class ReadoutStart:
     mean square.  ``fixed``: they are the same in every run.  ``balanced``: they sum to zero
     where p is even.  ``normal``: they are normal.
 
-    ``law(nodes)`` is a quadrature rule for the law of an entry over its root mean square, with as
-    many nodes; entries of one size (``law`` is None) are two signs.
+    ``law(nodes)`` is a quadrature rule for the law of an entry over its root mean square, with so
+    many nodes for |u| below ``STEEP_BELOW`` and as many beyond, on either side of 0; entries of one
+    size (``law`` is None) are two signs.
     """
 
     name: str
@@ -234,15 +237,44 @@ class ReadoutStart:
         return math.log2(self.rms(2.0) / self.rms(1.0))
 
     def rule(self, nodes: int) -> Rule:
-        """Values and weights for an entry over its root mean square."""
+        """Values and weights for an entry over its root mean square, as ``law`` has them."""
         if self.law is None:
             return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
         return self.law(nodes)
 
 
+STEEP_BELOW = 0.5
+"""Entries |u| below it, over their root mean square, have as many nodes as all others.
+
+Neurons that a step moves by many times their length are functions of the sign of the learned
+coordinate alone, but for those of small u: the features are steep in u there.  A Gauss rule for the
+whole law has four of 16 nodes in that range; with it the largest outlier of tanh features was 5 %
+too high where rows move by 6 times their length.
+"""
+
+
+@lru_cache(maxsize=16)
+def _normal_rule(nodes: int) -> Rule:
+    beyond = np.linspace(STEEP_BELOW, REACH, 5)
+    below = normal_panels(np.array([0.0, STEEP_BELOW]), 20)
+    return _both_sides(condensed(below, nodes), condensed(normal_panels(beyond, 20), nodes))
+
+
+@lru_cache(maxsize=16)
 def _uniform_rule(nodes: int) -> Rule:
-    x, weights = legendre(nodes)
-    return math.sqrt(3.0) * x, 0.5 * weights
+    (x, weights), edges = legendre(nodes), (0.0, STEEP_BELOW, math.sqrt(3.0))
+    parts = [
+        (0.5 * (low + high) + 0.5 * (high - low) * x, (high - low) * weights)
+        for low, high in pairwise(edges)
+    ]
+    return _both_sides(*parts)
+
+
+def _both_sides(*parts: Rule) -> tuple[Float[np.ndarray, " both"], Float[np.ndarray, " both"]]:
+    """A rule for u from the parts of one for |u|; its weights sum to one."""
+    size, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+    both = np.concatenate([weights[::-1], weights])
+    return np.concatenate([-size[::-1], size]), both / both.sum()
 
 
 READOUT_STARTS = {
@@ -275,7 +307,7 @@ READOUT_STARTS = {
             lambda key, count, p: key.standard_normal(count) / math.sqrt(p),
             lambda p: 1.0 / math.sqrt(p),
             normal=True,
-            law=gauss_hermite,
+            law=_normal_rule,
         ),
         ReadoutStart(
             "uniform",

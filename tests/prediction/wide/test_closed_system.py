@@ -229,9 +229,9 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
     h1, h2 = labels.slope, labels.curve[:, :, 0] * math.sqrt(1 - 1 / (d - 1))
     beyond = labels.square - labels.mean**2 - labels.slope[:, 0] ** 2 - labels.curve[:, 0, 0] ** 2
     # What one mode after the other adds on the layers kappa and special directions.
-    known = len(matrix.on_special) if np.any(turned) else matrix.special
+    known = len(matrix.on_special) if np.any(apart) else matrix.special
     values, vectors = np.linalg.eigh(matrix.squares_on_special[:known, :known])
-    noise = vectors * np.sqrt(values)
+    noise = vectors * np.sqrt(np.maximum(values, 0.0))
     modes = []
     for k in range(known):
         inside = [(j == k) * kept + matrix.on_special[j, k] * turned for j in range(known)]

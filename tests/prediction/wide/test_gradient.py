@@ -15,10 +15,17 @@ from giantstep import Setting, predict, simulate
 from giantstep.prediction.labels import outside_of
 from giantstep.prediction.wide import row_law
 from giantstep.prediction.wide.feature_outliers import feature_outliers
-from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix, nodes_of
+from giantstep.prediction.wide.gradient import (
+    GradientMatrix,
+    generic_blocks,
+    gradient_matrix,
+    nodes_of,
+)
 from giantstep.prediction.wide.losses import losses
 from giantstep.prediction.wide.neurons import neuron_types
+from giantstep.prediction.wide.quantities import noise_of_steps
 from giantstep.prediction.wide.step import LearnedStep, learned_step
+from giantstep.records.trajectory import Trajectory
 
 ONE: dict[str, Any] = {
     "steps": 1,
@@ -262,6 +269,82 @@ def test_errors_against_simulation(case: str, monkeypatch: pytest.MonkeyPatch) -
     assert np.all(np.abs(gaps()) < 3.5)
     change_the_matrix(monkeypatch, change)
     assert np.any(np.abs(gaps()) > 4)
+
+
+@pytest.mark.slow
+def test_noise_of_few_samples_longer_than_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows with five times their square length of noise from n = 0.75 d samples: 24 runs.
+
+    The network's own output hides the label, which is in a direction that no row learns.  Train and
+    test error within 3.5 standard errors and 4/d.  With X^T diag(r^2) X by its mean on that
+    direction, and by two values elsewhere, the test error is 10 % lower.
+    """
+    setting = Setting("x1", activation="tanh", d=200, n=150, p=400, **ONE | READ | {"ridge": 0.1})
+    setting = setting.vary(residual="full", readout_n=800, step_size=0.5, runs=24)
+    noise, simulated = noise_of_steps(setting), simulate(setting)
+    assert noise is not None
+    assert 4.0 < noise < 6.0
+
+    def gaps(prediction: Trajectory) -> Any:
+        parts = []
+        for name in ("train_error", "test_error"):
+            expected = np.mean(getattr(prediction, name)[:, 1])
+            runs = getattr(simulated, name)[:, 1] / expected - 1.0
+            parts.append(runs.mean() / (runs.std(ddof=1) / math.sqrt(24) + 4 / (3.5 * 200)))
+        return np.abs(parts)
+
+    assert np.all(gaps(predict(setting, theory="linear-width")) < 3.5)
+
+    def by_its_mean(matrix: GradientMatrix, _: LearnedStep) -> GradientMatrix:
+        first = slice(matrix.special)
+        values, squares, shares = nodes_of(0.0, 3.0, setting.d / setting.n)
+        return dataclasses.replace(
+            matrix,
+            on_special=matrix.on_special[first, first],
+            squares_on_special=matrix.squares_on_special[first, first],
+            covariance=matrix.covariance[first, first],
+            values=values,
+            squares=squares,
+            shares=shares,
+        )
+
+    change_the_matrix(monkeypatch, by_its_mean)
+    assert gaps(predict(setting, theory="linear-width"))[1] > 4.0
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.5])
+def test_blocks_of_a_direction_the_label_does_not_see(mean: float) -> None:
+    """S and Y on e, S e, S^2 e and Y e by free cumulants and in 6 matrices: 4 standard errors, 5/d.
+
+    Residuals are even on (-1, 1) beside their ``mean``, which makes r^3 count.  By its variance
+    alone, Y would lead from e to no part along S^2 e, and would be 1 there.
+    """
+    d, delta, key = 500, 0.6, np.random.default_rng(3)
+
+    def residuals(count: int) -> Any:
+        return key.uniform(-1.0, 1.0, count) + mean
+
+    many = residuals(10**6)
+    square = np.mean(many**2)
+    powers = tuple(float(np.mean(many**k) / square ** (0.5 * k)) for k in range(7))
+    found, n = [], round(d / delta)
+    for _ in range(6):
+        r, x = residuals(n) / math.sqrt(square), key.standard_normal((n, d))
+        s = ((x.T * r) @ x / n - np.mean(r) * np.eye(d)) / math.sqrt(delta)
+        y = (x.T * r**2) @ x / n
+        words = [np.eye(d), s, s @ s, y]
+        basis = np.linalg.qr(np.stack([each.ravel() for each in words], axis=1))[0]
+        basis *= np.sign([float(each.ravel() @ v) for each, v in zip(words, basis.T, strict=True)])
+        units = basis.T.reshape(4, d, d)
+        found.append([[[np.sum(a * (m @ b)) for b in units] for a in units] for m in (s, y)])
+    error = np.std(found, axis=0, ddof=1) / math.sqrt(6)
+    expected = np.array(generic_blocks(powers, delta))
+    scale = np.max(np.abs(expected), axis=(1, 2))[:, None, None]
+    assert np.all(np.abs(np.mean(found, axis=0) - expected) < 4 * error + 5 / d * scale)
+    # Y by its variance alone
+    alone = np.array([0.0, 1.0])
+    measured, deviation = np.mean(found, axis=0)[1, [0, 2], 2], error[1, [0, 2], 2]
+    assert np.all(np.abs(measured - alone) > 8 * deviation)
 
 
 @pytest.mark.slow

@@ -18,8 +18,9 @@ from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory
 from giantstep.prediction.wide import readout_samples
 from giantstep.prediction.wide.degrees import features_by_degree, labels_by_degree, radius_rule
-from giantstep.prediction.wide.limits import FEATURES, QUADRATIC_WIDTH
+from giantstep.prediction.wide.limits import QUADRATIC_WIDTH
 from giantstep.prediction.wide.losses import loss_curve, losses
+from giantstep.prediction.wide.part_limits import FEATURES
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate

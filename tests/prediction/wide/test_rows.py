@@ -129,14 +129,14 @@ def test_every_run_has_the_offset_of_its_own_readout() -> None:
 
 @pytest.mark.slow
 def test_rows_that_are_mostly_noise_have_no_predicted_errors() -> None:
-    """Noise of the step beyond the rows' own length: errors are refused, with a note.
+    """Noise of the step 16 times as long as the rows, n = 0.75 d: errors are refused, with a note.
 
-    Up to there they agree; the closed system beyond it is rejected by the runs (8 of them, level
-    1e-3, two errors).
+    Small noise agrees; the closed system beyond the limits is rejected by the runs (24 of them,
+    level 1e-3, two errors).
     """
     fields: dict[str, Any] = {"activation": "relu", "d": 200, "n": "0.75d", "p": "2d", "steps": 1}
     fields |= {"output_scale": "1", "start": "sphere", "readout_start": "alternating"}
-    fields |= {"ridge": 0.1, "readout_n": 1500, "test_n": 1000, "runs": 8, "seed": 63}
+    fields |= {"ridge": 0.1, "readout_n": 1500, "test_n": 1000, "runs": 24, "seed": 63}
     small = Setting("sign(x1)", step_size=0.06, **fields)
     large = small.vary(step_size=0.6)
     assert compare(predict(small), simulate(small)).agrees

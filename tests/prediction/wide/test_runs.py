@@ -4,17 +4,21 @@ With output scale 1 and signs the network's own output is sqrt(p) times a label,
 c_0 sum_i a_i, differs from run to run by as much as it is large.
 """
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.predict import predict
+from giantstep.prediction.wide import neurons
 from giantstep.prediction.wide.bulk import bulk_profile
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.laws import feature_law, isolated_place, weight_law
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
-from giantstep.prediction.wide.quantities import network_answer
+from giantstep.prediction.wide.quantities import network_answer, noise_of_steps
 from giantstep.prediction.wide.rows import readout_losses
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
@@ -268,3 +272,33 @@ def test_long_rows_on_the_side_of_skewed_residuals_raise_the_edge() -> None:
     rows, columns = bulk_profile(setting).factors(setting.p, setting.d)
     without = ProfileBulk(rows[:, [0, 2]], columns[:, [0, 2]])
     assert np.sum(second > upper_limit(without, 0.01)) >= 4
+
+
+@pytest.mark.slow
+def test_an_outlier_of_steep_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    """tanh where a step moves rows by 6 times their length: the largest outlier of 8 runs.
+
+    Within 4 standard errors and 4/d.  Rejected: 16 nodes of Gauss and Hermite for the readout, of
+    which few are for the neurons of small u, whose features are not yet signs.
+    """
+    fields: dict[str, Any] = {"activation": "tanh", "d": 400, "n": "2d", "p": "d", "steps": 1}
+    fields |= {"start": "sphere", "readout_start": "gaussian", "residual": "labels", "noise": 0.3}
+    fields |= {"step_size": 3470.0, "readout_n": "2d", "test_n": 10, "spectra": 1, "runs": 8}
+    setting = Setting("x1", output_scale="1/sqrt(p)", ridge=0.1, seed=3, **fields)
+    noise, simulated = noise_of_steps(setting), simulate(setting)
+    assert noise is not None
+    assert 3.0 < noise < 5.0
+    assert simulated.features is not None
+    assert simulated.features.singular_values is not None
+    runs = simulated.features.singular_values[:, 1, 0]
+
+    def gap() -> float:
+        place = np.mean([feature_outliers(setting, each).values[0] for each in readouts])
+        allowed = 4.0 * runs.std(ddof=1) / math.sqrt(8) + 4 / 400 * place
+        return float(abs(runs.mean() - place) / allowed)
+
+    assert simulated.readout is not None
+    readouts = [ReadoutStatistics.of(setting, each) for each in simulated.readout]
+    assert gap() < 1.0
+    monkeypatch.setattr(neurons, "neuron_entries", lambda *_: gauss_hermite(16))
+    assert gap() > 1.0

@@ -21,16 +21,16 @@ from jaxtyping import Bool, Float
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.bulk import BulkProfile, bulk_profiles, residual_draws
 from giantstep.prediction.wide.feature_outliers import even_edge, feature_density, feature_outliers
-from giantstep.prediction.wide.limits import (
+from giantstep.prediction.wide.limits import AT_MOST_FOUR, ONE_TO_FOUR
+from giantstep.prediction.wide.network import Network, ReadoutStatistics
+from giantstep.prediction.wide.part_limits import (
     ANSWER,
-    AT_MOST_FOUR,
     FEATURES,
     NOISE,
-    ONE_TO_FOUR,
     TAILS,
+    refuse_row_noise,
 )
-from giantstep.prediction.wide.network import Network, ReadoutStatistics
-from giantstep.prediction.wide.quantities import network_answer, noise_of_steps, residual_tails
+from giantstep.prediction.wide.quantities import network_answer, residual_tails
 from giantstep.prediction.wide.runs import StatisticsNodes
 from giantstep.prediction.wide.seen_inputs import seen_inputs
 from giantstep.prediction.wide.update import update_after
@@ -220,7 +220,7 @@ def weight_density(setting: Setting, statistics: ReadoutStatistics, edge: float)
 def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
     refuse_beyond((*FEATURES, *AT_MOST_FOUR), setting)
-    NOISE.refuse(noise_of_steps(setting, statistics), setting)
+    refuse_row_noise(setting, statistics)
     TAILS.refuse(residual_tails(setting, statistics), setting)
     features = feature_outliers(setting, statistics)
     # Noise passes the edge by as much as it does before the step.

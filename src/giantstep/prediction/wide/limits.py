@@ -14,40 +14,29 @@ from giantstep.prediction.limits import (
     WHITENED,
     Limit,
     Quantity,
-    computed,
     gaussian_inputs,
     must_be,
     one_of,
     plain_step,
-    refuse_beyond,
     when,
 )
 from giantstep.prediction.wide.input_limits import (
     AXES_BESIDE_TARGET,
     CARRYING,
-    FEW_AXES,
     KNOWN_COVARIANCE,
     WIDE,
 )
-from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.quantities import (
     MOST_STEPS,
     fitted_on_batch,
     left_out,
     left_out_of_errors,
-    lengths_moved,
     linear_part,
-    many_steps,
-    network_answer,
-    noise_of_more_steps,
     noise_of_steps,
     own_pull,
-    residual_tails,
     size_of_second_direction,
     turn,
 )
-from giantstep.prediction.wide.span_limits import ALONG, EVEN_NOISE, ONE_DIRECTION
-from giantstep.problem.setting import Setting
 
 # -- steps from random rows ------------------------------------------------------------------------
 
@@ -257,130 +246,6 @@ QUADRATIC_WIDTH: tuple[Limit, ...] = (
     TURN,
 )
 """The limits of the theory of quadratic width."""
-
-# -- noise of the steps ----------------------------------------------------------------------------
-
-
-def _noise(setting: Setting) -> float | None:
-    if setting.steps > 1:
-        refuse_beyond(AT_MOST_FOUR, setting)
-    return noise_of_steps(setting)
-
-
-NOISE = Limit(
-    name="noise of the steps in the rows",
-    quantity=_noise,
-    # Square length that noise adds to a row, in that of the row.  Noise that is linear in the row
-    # is followed to fourth order in it, what is left of sigma' counts by its variance alone along
-    # directions the label knows: errors at d = 200 and 500 are within 3 to 5 % up to 1.  Of 26
-    # random settings at 1 to 9 the root mean square is 2.2 % for test errors and 4.2 % for outliers
-    # of the features, but at n = 0.75 d, p = 2 d a test error was 9 % off at 2.4.  Test errors are
-    # up to 21 % off at 12 to 33.
-    most=1.0,
-    sentence="too few samples. Use more samples or a smaller step. The noise of the steps adds "
-    "{value:.3g} to the squared length of a row, 1 at the start. At most {most:g} is allowed",
-    evidence="tests/prediction/wide/test_rows.py"
-    "::test_rows_that_are_mostly_noise_have_no_predicted_errors",
-    kind="measured",
-)
-
-
-ANSWER = Limit(
-    name="output of the network after the first step",
-    quantity=lambda s: network_answer(Network(s)) if many_steps(s) else None,
-    # The residual of step 2 is that answer and has its errors.  47 random settings of output scale
-    # 1, fresh batches, two or three steps, d = 150 to 300, 8 runs each: the number of outliers of W
-    # is right in 84 of 88 runs at 4 to 5, in 240 of 288 at 5 to 15.  Places hold longer: of 54 at 5
-    # to 15 three are beyond 4 standard errors and 4/d.
-    most=5.0,
-    sentence="the first step is too large for a second one. After it the output of the network is "
-    "{value:.3g} times the residual, at most {most:g} is allowed",
-    evidence="tests/prediction/wide/test_runs.py"
-    "::test_a_second_step_on_the_networks_own_answer_is_refused",
-    kind="measured",
-)
-
-
-PILED_NOISE = Limit(
-    name="noise that three steps or more pile up in the rows",
-    quantity=noise_of_more_steps,
-    # 36 random settings of benchmarks/hunt.py with three or four steps: squared lengths deviate by
-    # 0.9 % at a noise below 0.2, by 9, 6 and 10 % below 1, 3 and 10, all within what the runs
-    # scatter, and by 43 % above 10.
-    most=10.0,
-    sentence="too few samples for three steps and more. Use more samples or smaller steps. The "
-    "noise adds {value:.3g} to the squared length of a row, at most {most:g} is allowed",
-    evidence="docs/derivations/many_steps.md",
-    kind="measured",
-)
-
-
-MOVED = Limit(
-    name="lengths by which the steps move a row",
-    quantity=lengths_moved,
-    # Beyond, the network's answer to the first step rules the second, and few samples rule it:
-    # square lengths were 20 to 50 times those predicted (quadratic neurons).
-    most=30.0,
-    sentence="the steps are too large. Together they move rows by {value:.3g} times their length, "
-    "at most {most:g} is allowed",
-    evidence="tests/prediction/wide/test_two_step_runs.py::test_rows_that_run_away_are_refused",
-    kind="measured",
-)
-
-# -- spectra ---------------------------------------------------------------------------------------
-
-
-TAILS = Limit(
-    name="tails of the residual",
-    quantity=residual_tails,
-    # Relative variance of the mean of r^2 over a batch, up to which its moments are those of the
-    # limit: at 1.5 (a label of degree 5) features had none of the three outliers predicted.
-    most=0.3,
-    sentence="too few samples for a spectrum. Few large residuals r dominate a batch: E[r^4] is "
-    "{value:.3g} n E[r^2]^2, at most {most:g} n E[r^2]^2 is allowed",
-    evidence="tests/prediction/wide/test_runs.py::test_tails_too_heavy_for_a_spectrum",
-    kind="measured",
-)
-
-
-def _spectrum_ratio(field: str) -> Limit:
-    return Limit(
-        name=f"{field}/d of a spectrum",
-        quantity=lambda setting: getattr(setting, field) / setting.d,
-        # Beyond linear width each degree of the features has a bulk of its own, and what stands
-        # outside all is no edge.
-        most=20.0,
-        sentence=f"{field} must be at most {{most:g}} d for a spectrum, got {{value:.3g}} d",
-        evidence="tests/prediction/wide/test_quadratic.py::test_which_theory_serves",
-        kind="measured",
-    )
-
-
-FEATURES = (_spectrum_ratio("p"), _spectrum_ratio("readout_n"), FEW_AXES)
-
-DECIDED = Limit(
-    name="difference of train errors at equally good penalties",
-    quantity=computed,
-    most=0.1,
-    sentence="leave-one-out does not decide the ridge. Penalties with nearly the same "
-    "leave-one-out error have train errors that differ by {value:.0%}, more than {most:.0%}",
-    evidence="tests/prediction/wide/test_rows.py::test_a_penalty_that_leave_one_out_does_not_decide",
-    kind="chosen",
-)
-
-PARTS: dict[str, tuple[Limit, ...]] = {
-    "readout errors": when(lambda setting: setting.readout_n > 0, (NOISE, *ON_BATCH, BATCH_NOISE)),
-    "train errors": (DECIDED, BATCH_TRAIN_NOISE),
-    "spectrum of the features": (FRESH_READOUT, *FEATURES, NOISE, TAILS),
-    "span of the rows": (EVEN_NOISE, ONE_DIRECTION, ALONG),
-}
-"""The limits of parts of the record, by their names."""
-
-PARTS_OF_MORE_STEPS: dict[str, tuple[Limit, ...]] = {
-    "rows of two steps and more": (MOVED, PILED_NOISE),
-    "spectrum of the weights": (*when(many_steps, (NOISE,)), ANSWER),
-}
-"""The limits of parts of the record after two steps and more."""
 
 # -- what the leading order leaves out -------------------------------------------------------------
 

@@ -142,8 +142,8 @@ def _on_special(
     """What rows have along special directions, of their start and of noise, by S and Y there."""
     turned = law.linear_share * law.noise
     apart = np.sqrt(1.0 - law.linear_share**2) * law.noise
-    # Without a part of the noise that is linear in the row, S leads nowhere.
-    special = len(matrix.on_special) if np.any(turned) else matrix.special
+    # Without noise S and Y lead nowhere.
+    special = len(matrix.on_special) if np.any(law.noise) else matrix.special
     sigma = matrix.covariance[:special, :special]
     start = symmetric_powers(sigma)[0]
     inside = np.multiply.outer(start, np.ones_like(law.kept))

@@ -69,10 +69,14 @@ def _even_grid(count: int, farthest: float = 6.5) -> Rule:
     return x, weights / weights.sum()
 
 
-def node_counts(setting: Setting, types: NeuronTypes) -> tuple[int, ...]:
-    """Nodes along each learned direction at which moments of features and label have settled."""
-    counts = settled_counts(LEAST_NODES[len(types.overlap)], _feature_squares(setting, types))
-    if seen_inputs(setting).target.label_power(2) is not None:
+def node_counts(setting: Setting, types: NeuronTypes, *, prune: bool = False) -> tuple[int, ...]:
+    """Nodes along each learned direction at which moments of features and label have settled.
+
+    ``prune``, for spectra, which do not know the label, asks for those of the features alone.
+    """
+    usual = (NODES_OF_OUTLIERS if prune else LEAST_NODES)[len(types.overlap)]
+    counts = settled_counts(usual, _feature_squares(setting, types, usual))
+    if prune or seen_inputs(setting).target.label_power(2) is not None:
         return counts  # a polynomial, which Gauss-Hermite integrates exactly
     return settled_counts(counts, _label_squares(setting, types.overlap))
 
@@ -93,7 +97,7 @@ def settled_counts(counts: Sequence[int], moments: Moments) -> tuple[int, ...]:
     return counts
 
 
-def _feature_squares(setting: Setting, types: NeuronTypes) -> Moments:
+def _feature_squares(setting: Setting, types: NeuronTypes, usual: Sequence[int]) -> Moments:
     """E mu0^2 over each axis by itself, relative to E sigma^2, averaged over the types."""
     length, weights = types.length, types.weights / types.along.shape[1]
     activation = seen_inputs(setting).activation
@@ -109,7 +113,7 @@ def _feature_squares(setting: Setting, types: NeuronTypes) -> Moments:
         )
 
     def moments(counts: Sequence[int]) -> Float[np.ndarray, " m"]:
-        rules = _axis_rules(counts, LEAST_NODES[len(counts)])
+        rules = _axis_rules(counts, usual)
         return np.array([squares(rule, types.along[..., j]) for j, rule in enumerate(rules)])
 
     return moments

@@ -78,6 +78,31 @@ def noise_of_steps(setting: Setting, statistics: ReadoutStatistics = TYPICAL) ->
     return update_after(network).noise_added(network.readout[1])
 
 
+def _one_step_of_even_inputs(setting: Setting) -> bool:
+    """Whether noise longer than the rows was compared: one step, inputs of equal variance."""
+    return setting.steps <= 1 and not setting.inputs.in_blocks
+
+
+def noise_of_one_step(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float | None:
+    """``noise_of_steps`` of one step, None for more and for inputs in blocks."""
+    return noise_of_steps(setting, statistics) if _one_step_of_even_inputs(setting) else None
+
+
+def noise_beside_one_step(
+    setting: Setting, statistics: ReadoutStatistics = TYPICAL
+) -> float | None:
+    """``noise_of_steps`` of several steps and for inputs in blocks, None for one plain step."""
+    return None if _one_step_of_even_inputs(setting) else noise_of_steps(setting, statistics)
+
+
+def noise_by_samples(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float | None:
+    """d/n times the noise of one step, None where no part of it is linear in a row."""
+    noise = noise_of_one_step(setting, statistics)
+    if noise is None or learned_step(setting, statistics=statistics).linear_share == 0.0:
+        return None
+    return noise * setting.d / setting.n
+
+
 def noise_of_more_steps(setting: Setting) -> float | None:
     """``noise_of_steps`` of three steps or more, None for fewer."""
     return noise_of_steps(setting) if many_steps(setting, 3) else None

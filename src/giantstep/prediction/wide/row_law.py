@@ -31,8 +31,8 @@ from giantstep.prediction.wide.along_target import (
 from giantstep.prediction.wide.both_steps import applies_to, learned_of, matrix_of_both
 from giantstep.prediction.wide.directions import directions_of
 from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix
-from giantstep.prediction.wide.limits import MOVED, PILED_NOISE
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics, between
+from giantstep.prediction.wide.part_limits import MOVED, PILED_NOISE
 from giantstep.prediction.wide.runs import statistics_nodes
 from giantstep.prediction.wide.step import LearnedStep, learned_step
 from giantstep.prediction.wide.update import RowUpdate, update_after

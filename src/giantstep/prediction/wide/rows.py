@@ -13,9 +13,10 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.limits import AT_MOST_FOUR, BATCH_NOISE, NOISE
+from giantstep.prediction.wide.limits import AT_MOST_FOUR, BATCH_NOISE
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
+from giantstep.prediction.wide.part_limits import refuse_row_noise
 from giantstep.prediction.wide.quantities import fitted_on_batch, noise_of_steps
 from giantstep.prediction.wide.row_law import RowLaw, laws_of_runs
 from giantstep.prediction.wide.seen_inputs import seen_inputs
@@ -119,10 +120,9 @@ def readout_losses(
     ``near`` the penalty that is best for another run.
     """
     refuse_beyond(AT_MOST_FOUR, setting)
-    noise = noise_of_steps(setting, statistics or TYPICAL)
-    NOISE.refuse(noise, setting)
+    refuse_row_noise(setting, statistics or TYPICAL)
     if fitted_on_batch(setting):
-        BATCH_NOISE.refuse(noise, setting)
+        BATCH_NOISE.refuse(noise_of_steps(setting, statistics or TYPICAL), setting)
     if setting.cross_validates:
         return best_losses(setting, statistics, near)
     # Downward: each fixed point starts from the one at a larger penalty.

@@ -133,7 +133,7 @@ def closed_system(
     kappa, weights = kappa_rule(
         len(types.overlap),
         0.1 / setting.readout_n if prune else 0.0,
-        None if prune else node_counts(setting, types),
+        node_counts(setting, types, prune=prune),
     )
     squares, shares = radius_rule(types.freedom(setting.d))
     activation = seen_inputs(setting).activation

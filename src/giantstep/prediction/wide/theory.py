@@ -13,8 +13,9 @@ from jaxtyping import Float
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide.laws import MATRICES, Matrix, spectra_of_runs
-from giantstep.prediction.wide.limits import BATCH_TRAIN_NOISE, DECIDED
+from giantstep.prediction.wide.limits import BATCH_TRAIN_NOISE
 from giantstep.prediction.wide.losses import Losses
+from giantstep.prediction.wide.part_limits import DECIDED
 from giantstep.prediction.wide.quantities import left_out, left_out_of_errors
 from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
 from giantstep.prediction.wide.runs import statistics_nodes
