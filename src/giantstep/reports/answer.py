@@ -254,5 +254,5 @@ def _what_next(report: Report) -> str:
         )
     return (
         f"With twice as many rows the fit would explain about {twice.score.percent}, extrapolated; "
-        f"with all {now.rows:,} of them it is {now.score.percent}."
+        f"fitted on all {now.rows:,} rows it explains {now.score.percent}."
     )

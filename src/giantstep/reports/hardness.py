@@ -82,7 +82,7 @@ class Hardness:
             "lowest degree after the best transform of the label.",
             "Here n is the number of rows of a step, d that of columns, and n ~ d a fixed multiple "
             "of d. " + " ".join(self.learned),
-            f"In {self.stairs} of {self.leap.resamples} refits these steps learn as many of them.",
+            f"In {self.stairs} of {self.leap.resamples} refits steps learn as many directions.",
             rows,
             f"A further direction that explains 1 % of the label linearly would be seen from "
             f"{first:,.0f} rows on, one that does so quadratically from {second:,.0f}.",
