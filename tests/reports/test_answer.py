@@ -12,6 +12,7 @@ from giantstep.reports.comparison import Compared, Left, best_peer
 from giantstep.reports.directions import Curve, Direction, Weight
 from giantstep.reports.hardness import _named, next_rows
 from giantstep.reports.interval import Interval, interval, rounded
+from giantstep.reports.page import _plane_caption
 from giantstep.reports.pictures import label_picture, shown_rows, strips
 from giantstep.reports.record import Report
 from giantstep.reports.svg import Axes, diverging, ticks
@@ -268,6 +269,15 @@ def test_zero_has_no_minus() -> None:
     assert [rounded(-0.001), rounded(-0.0), rounded(-0.006)] == ["0.00", "0.00", "-0.01"]
     assert rounded(-0.001, "+") == "+0.00"
     assert interval(-0.001, 0.0).plain == "0.00 (0.00 to 0.00)"
+
+
+def test_colours_of_the_plane_are_explained() -> None:
+    u = np.linspace(-1.0, 1.0, 300)
+    record = replace(made(), directions=(replace(direction(AT, 0.1, True), coordinate=u),) * 2)
+    numbers = _plane_caption(replace(record, outputs=u[:, None]))
+    assert "Blue: y of -0.96 or less. Orange: y of 0.96 or more." in numbers
+    two = replace(record, classes=("no", "yes"), outputs=np.column_stack([u < 0, u >= 0]))
+    assert "Blue: class 'no'. Orange: class 'yes'." in _plane_caption(two)
 
 
 def test_strips_have_a_scale() -> None:

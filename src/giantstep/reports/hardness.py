@@ -70,8 +70,9 @@ class Hardness:
         else:
             end = f"{high:,.0f}" if math.isfinite(high) else "any number"
             rows = (
-                f"A step has half of its squared length along them from about {now:,.0f} rows "
-                f"on ({low:,.0f} to {end} over refits). The table has {self.rows:,} rows."
+                "A step has half of its squared length along the directions from about "
+                f"{now:,.0f} rows on ({low:,.0f} to {end} over refits). The table has "
+                f"{self.rows:,} rows."
             )
         first, second = self.next_rows
         return (

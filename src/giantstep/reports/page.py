@@ -151,8 +151,10 @@ def _plane_caption(report: Report) -> str:
     if report.classes:
         blue, orange = (f"class {name!r}" for name in report.classes)
     else:
-        blue, orange = f"{low:.3g} or less", f"{high:.3g} or more"
-    return f"{rows}, blue for {blue}, orange for {orange}. Behind them: the fit, its colours alike."
+        blue, orange = (
+            f"{report.label} of {end}" for end in (f"{low:.3g} or less", f"{high:.3g} or more")
+        )
+    return f"{rows}. Blue: {blue}. Orange: {orange}. Behind them is the fit in the same colours."
 
 
 def _key(report: Report, many_only: bool = False) -> str:
