@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks._report_tables import Planted
 from giantstep.reports.columns import Prepared, prepare
 from giantstep.reports.comparison import residual_trees
+from giantstep.reports.directions import Direction
 from giantstep.reports.hardness import giant_steps, target_of
 from giantstep.reports.interval import Interval
 from giantstep.reports.labels import Labels, make_labels
@@ -187,6 +188,7 @@ def direction_intervals(
             checked("weight of a column", each.weight, float(truth[_column(each.column)]))
             for each in direction.weights
         ]
+        listed += _correlations(direction, sign, axis, fresh)
         if planted.along is None or len(record.directions) != 1:
             continue
         curve, row = direction.curve, direction.curve.values.shape[0] - 1
@@ -195,6 +197,16 @@ def direction_intervals(
         listed += [Checked("band of the fit, points", bool(each)) for each in inside]
         listed.append(_loss(work, direction.loss, fresh))
     return listed
+
+
+def _correlations(direction: Direction, sign: float, axis: Array, fresh: Fresh) -> list[Checked]:
+    """Correlations of columns with the true coordinate, on fresh rows."""
+    rows = np.asarray(fresh.prepared.rows, dtype=float)
+    true = sign * np.corrcoef(rows.T, rows @ axis)[-1, :-1]
+    return [
+        checked("correlation of a column", each.weight, float(true[_column(each.column)]))
+        for each in direction.correlations
+    ]
 
 
 def _along(work: Work, planted: Planted, fresh: Fresh, at: Array) -> Array:
@@ -238,7 +250,9 @@ def sentences(
     nothing = planted.name == "nothing"
     told = re.search(r"^(\d+) directions? (?:is|are) certain", many)
     count = int(told[1]) if told else 0
-    named = {_column(name) for name in re.findall(r"\b(x\d+) \(", which)}
+    # Columns that a direction correlates with need not be part of it.
+    made_of = re.sub(r"It correlates most with .*?\)\.", "", which)
+    named = {_column(name) for name in re.findall(r"\b(x\d+) \(", made_of)}
     true = {column for axis in planted.axes for column in axis}
     peer = re.search(r"(\w[\w ]*) predicts better on this table", many)
     better = peer is None or np.mean(losses[peer[1].lower()]) < np.mean(losses[GIANT_STEPS])

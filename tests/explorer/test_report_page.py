@@ -41,7 +41,7 @@ def test_it_opens_from_a_file(
     opened = context.new_page()
     opened.on("dialog", lambda dialog: faults.append(dialog.message))
     opened.goto(page.as_uri())
-    assert opened.locator("h1").inner_text() == "What can be learned of label"
+    assert opened.locator("h1").inner_text() == "What can be learned about label"
     assert opened.locator("ol.answer li").count() == 5
     assert NAME in opened.locator("ol.answer").inner_text()
     assert opened.locator("img, script").count() == 0

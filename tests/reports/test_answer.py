@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from giantstep.reports.answer import answer, shape
-from giantstep.reports.comparison import Compared
-from giantstep.reports.directions import Curve, Direction
+from giantstep.reports.comparison import Compared, Left, best_peer
+from giantstep.reports.directions import Curve, Direction, Weight
 from giantstep.reports.hardness import _named, next_rows
 from giantstep.reports.interval import Interval, interval, rounded
-from giantstep.reports.pictures import label_picture, shown_rows
+from giantstep.reports.page import _plane_caption
+from giantstep.reports.pictures import label_picture, shown_rows, strips
 from giantstep.reports.record import Report
 from giantstep.reports.svg import Axes, diverging, ticks
 
@@ -80,7 +81,56 @@ def test_sums_of_directions_are_written_without_what_is_small() -> None:
 def direction(values: np.ndarray, reach: float, certain: bool) -> Direction:
     curve = Curve(AT, values[None], (values - reach)[None], (values + reach)[None])
     loss = interval(0.1, 0.01)
-    return Direction(certain, loss, 0.0, 0.02, (), (1.0,), (1.0,), curve, np.zeros(9))
+    return Direction(
+        certain=certain,
+        loss=loss,
+        p_value=0.0,
+        level=0.02,
+        weights=(weight("a", 0.9, 0.02), weight("b", 0.4, 0.02)),
+        correlations=(weight("a", 0.95, 0.01), weight("c", -0.8, 0.02), weight("b", 0.1, 0.02)),
+        stability=(1.0,),
+        alone=(1.0,),
+        curve=curve,
+        coordinate=np.zeros(9),
+    )
+
+
+def weight(column: str, value: float, error: float) -> Weight:
+    return Weight(column, interval(value, error))
+
+
+def which(*directions: Direction) -> str:
+    """The third sentence for certain directions."""
+    return answer(replace(made(), directions=directions))[2]
+
+
+def test_columns_are_named_with_what_is_sure_of_them() -> None:
+    """Weights beyond their errors; where some are not, correlations above .3 too."""
+    sure = direction(AT, 0.1, True)
+    assert which(sure) == "Direction 1 is made of a (+0.90 ± 0.02) and b (+0.40 ± 0.02)."
+    correlated = "It correlates most with a (+0.95 ± 0.01) and c (-0.80 ± 0.02)."
+    half = replace(sure, weights=(weight("a", 0.9, 0.002), weight("b", 0.4, 0.3)))
+    assert which(half) == (
+        "Direction 1 is made of a (+0.90 ± less than 0.01). One more large weight is within its "
+        f"error. {correlated}"
+    )
+    unsure = replace(sure, weights=(weight("a", 0.9, 0.6), weight("b", 0.4, 0.3)))
+    assert which(unsure) == (
+        "Which columns make direction 1 is not sure: no weight is beyond its error. " + correlated
+    )
+
+
+def test_directions_that_refits_mix_are_told_together() -> None:
+    sure = direction(AT, 0.1, True)
+    mixed = replace(sure, stability=(1.0, 1.0), alone=(0.8, 0.8))
+    said = which(sure, mixed, mixed)
+    assert said.count("Refits") == 1
+    assert "Direction 2 is mostly a (+0.90) and b (+0.40)." in said
+    assert said.endswith(
+        "Refits mix directions 2 and 3: what these span together is sure, the weights of each are "
+        "not."
+    )
+    assert "Refits turn direction 2 towards the others" in which(sure, mixed)
 
 
 def made(
@@ -137,7 +187,10 @@ def test_the_reason_of_a_difference_is_said_where_it_is_known(
 
 def test_sentences_name_the_certain_direction() -> None:
     _, many, _, kind, _ = answer(made())
-    assert many == "1 direction is certain at level 0.02 (number 3), 2 more are fitted."
+    assert many == (
+        "1 direction is certain at level 0.02 (number 3), 2 more are fitted. A direction is a "
+        "weighted sum of columns."
+    )
     assert kind.startswith(
         "Along direction 3 on its own the label does not change beyond its error: it acts together "
         "with the other directions."
@@ -191,6 +244,16 @@ def test_no_direction_is_seen_with_fewer_rows_than_columns() -> None:
     assert 10.0 < first < second
 
 
+def test_what_is_rounded_to_none_is_neither_better_nor_left() -> None:
+    here = Compared("giant steps", interval(0.999, 0.0001), None)
+    for gain, said in ((0.004, None), (0.006, "linear")):
+        peer = best_peer((here, Compared("linear", interval(0.999, 0.0001), interval(gain, 1e-4))))
+        assert (None if peer is None else peer.name) == said
+    assert Left(interval(0.006, 0.001)).sentence.startswith("Something is left")
+    assert Left(interval(0.004, 0.001)).sentence.startswith("Next to nothing is left")
+    assert Left(interval(0.0, 0.001)).sentence.startswith("Nothing is left")
+
+
 def test_a_fit_that_predicts_the_mean_is_said_to() -> None:
     nothing = made(score=interval(0.0, 0.0))
     assert answer(nothing)[0] == (
@@ -206,3 +269,22 @@ def test_zero_has_no_minus() -> None:
     assert [rounded(-0.001), rounded(-0.0), rounded(-0.006)] == ["0.00", "0.00", "-0.01"]
     assert rounded(-0.001, "+") == "+0.00"
     assert interval(-0.001, 0.0).plain == "0.00 (0.00 to 0.00)"
+
+
+def test_colours_of_the_plane_are_explained() -> None:
+    u = np.linspace(-1.0, 1.0, 300)
+    record = replace(made(), directions=(replace(direction(AT, 0.1, True), coordinate=u),) * 2)
+    numbers = _plane_caption(replace(record, outputs=u[:, None]))
+    assert "Blue: y of -0.96 or less. Orange: y of 0.96 or more." in numbers
+    two = replace(record, classes=("no", "yes"), outputs=np.column_stack([u < 0, u >= 0]))
+    assert "Blue: class 'no'. Orange: class 'yes'." in _plane_caption(two)
+
+
+def test_strips_have_a_scale() -> None:
+    picture = strips([("a", 0.5, 0.4, 0.6), ("b", -0.3, -0.35, -0.25)], "t")
+    numbers = [float(text) for text in re.findall(r">(-?[\d.]+)</text>", picture)]
+    assert 0.0 in numbers
+    assert numbers == sorted(numbers)
+    assert len(numbers) >= 3
+    [lowest] = re.findall(r"M([\d.]+),11.0H", picture.split("<b>-0.30")[1])
+    assert 0.0 < float(lowest) < 40.0

@@ -10,6 +10,10 @@ def test_numbers_are_written_with_their_interval() -> None:
     assert interval(0.63, 0.02).percent == "63 % (59 % to 67 %)"
     assert interval(0.012, 0.01).percent == "1.2 % (-0.8 % to 3.2 %)"
     assert interval(0.995, 0.001).percent == "99.5 % (99.3 % to 99.7 %)"
+    assert interval(0.883, 0.0117).percent == "88 % (86 % to 91 %)"
+    assert interval(0.9996, 0.00004).percent == "99.96 % (99.95 % to 99.97 %)"
+    assert interval(0.0, 0.0).nothing
+    assert not interval(0.0, 0.001).nothing
 
 
 def test_student_reaches_further_than_the_normal_law() -> None:

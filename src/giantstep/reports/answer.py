@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +44,7 @@ def _how_much(report: Report) -> str:
     if report.accuracy is not None and report.most_frequent is not None:
         text += (
             f" It names the class of {report.accuracy.percent} of them, where the most frequent "
-            f"class alone is right on {report.most_frequent:.0%}."
+            f"class alone is right on {100.0 * report.most_frequent:.0f} %."
         )
     return text
 
@@ -68,17 +69,33 @@ def _how_many(report: Report) -> str:
     text += f" at level {report.level:g}"
     if fitted > certain:
         numbers = [str(k) for k, each in enumerate(report.directions, 1) if each.certain]
-        text += f" (number {' and '.join(numbers)})"
+        text += f" (number {in_a_row(numbers)})"
         text += f", {fitted - certain} more {'is' if fitted - certain == 1 else 'are'} fitted"
-    return f"{text}.{worse}"
+    return f"{text}. A direction is a weighted sum of columns.{worse}"
 
 
-def _which(report: Report) -> str:
-    certain = [direction for direction in report.directions if direction.certain]
-    if not certain:
+def _which(report: Report, most: int = 3) -> str:
+    numbered = [(number, d) for number, d in enumerate(report.directions, 1) if d.certain][:most]
+    if not numbered:
         return "There is no combination of columns to name."
-    parts = [_made_of(number, d) for number, d in enumerate(report.directions, 1) if d.certain]
-    return " ".join(parts[:3])
+    parts = [_made_of(number, direction) for number, direction in numbered]
+    turning = [str(number) for number, direction in numbered if direction.turns]
+    if len(turning) == 1:
+        parts.append(
+            f"Refits turn direction {turning[0]} towards the others, so that its single weights "
+            "mean little."
+        )
+    elif turning:
+        parts.append(
+            f"Refits mix directions {in_a_row(turning)}: what these span together is sure, the "
+            "weights of each are not."
+        )
+    return " ".join(parts)
+
+
+def in_a_row(words: Sequence[str]) -> str:
+    """Words of a sentence: a, b and c."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _made_of(number: int, direction: Direction, most: int = 4) -> str:
@@ -86,22 +103,33 @@ def _made_of(number: int, direction: Direction, most: int = 4) -> str:
     if direction.turns:
         # Above .3 a column makes a tenth of the variance of the direction.
         main = [w for w in direction.weights if abs(w.weight.value) > 0.3] or direction.weights
-        listed = ", ".join(f"{w.column} ({rounded(w.weight.value, '+')})" for w in main[:most])
-        return (
-            f"Direction {number} is mostly {listed}. Refits turn it in the span of the directions, "
-            "since others are about as strong."
-        )
+        names = [f"{w.column} ({rounded(w.weight.value, '+')})" for w in main[:most]]
+        return f"Direction {number} is mostly {in_a_row(names)}."
     # Below a tenth a column makes 1 % of the variance of the direction.
     large = [w for w in direction.weights if abs(w.weight.value) > 0.1]
     clear = [w for w in large if w.weight.low > 0 or w.weight.high < 0]
-    named = (clear or list(direction.weights))[:most]
-    listed = ", ".join(
-        f"{w.column} ({rounded(w.weight.value, '+')} ± {rounded(w.weight.error)})" for w in named
-    )
-    more = len(clear) - len(named)
-    tail = f" and {more} more" if more > 0 else ""
-    unsure = "" if clear else ", none of them beyond its error"
-    return f"Direction {number} is made of {listed}{tail}{unsure}."
+    if not clear:
+        return (
+            f"Which columns make direction {number} is not sure: no weight is beyond its error. "
+            f"{correlated(direction)}"
+        )
+    more = len(clear) - most
+    names = [w.text for w in clear[:most]] + ([f"{more} more"] if more > 0 else [])
+    text = f"Direction {number} is made of {in_a_row(names)}."
+    unsure = len(large) - len(clear)
+    if not unsure:
+        return text
+    others = "One more large weight is" if unsure == 1 else f"{unsure} more large weights are"
+    errors = "its error" if unsure == 1 else "their errors"
+    return f"{text} {others} within {errors}. {correlated(direction)}"
+
+
+def correlated(direction: Direction, subject: str = "It", most: int = 4) -> str:
+    """The columns that a direction goes together with."""
+    # Below .3 a column shares less than a tenth of its variance with the direction.
+    strong = [c for c in direction.correlations if abs(c.weight.value) > 0.3]
+    names = [c.text for c in (strong or direction.correlations)[:most]]
+    return f"{subject} correlates most with {in_a_row(names)}."
 
 
 def _what_kind(report: Report) -> str:
@@ -226,5 +254,5 @@ def _what_next(report: Report) -> str:
         )
     return (
         f"With twice as many rows the fit would explain about {twice.score.percent}, extrapolated; "
-        f"with all {now.rows:,} of them it is {now.score.percent}."
+        f"fitted on all {now.rows:,} rows it explains {now.score.percent}."
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
 from giantstep.reports.columns import names_rows
@@ -52,7 +53,8 @@ def labelled(table: Table) -> tuple[Table, tuple[str, ...]]:
     if not missing.any():
         return table, ()
     count = int(missing.sum())
-    return table.take(np.flatnonzero(~missing)), (f"{count:,} rows without a label are left out.",)
+    one = "1 row without a label is" if count == 1 else f"{count:,} rows without a label are"
+    return table.take(np.flatnonzero(~missing)), (f"{one} left out.",)
 
 
 def row_groups(table: Table) -> Int[np.ndarray, " n"]:
@@ -63,6 +65,32 @@ def row_groups(table: Table) -> Int[np.ndarray, " n"]:
     """
     if all(column.missing.all() for column in table.columns):
         raise InputError("columns must have values, got only empty cells beside the label")
+    copies = _copies(table)
+    single = _first(copies)
+    groups = np.empty(int(copies.max()) + 1, dtype=int)
+    groups[copies[single]] = _groups_without_numbers(table.take(single))
+    groups = groups[copies]
+    distinct = int(groups.max()) + 1
+    if distinct < LEAST_ROWS:
+        raise InputError(
+            f"the table must have at least {LEAST_ROWS} different rows, so that some can be held "
+            f"out, got {distinct}"
+        )
+    return groups
+
+
+def _copies(table: Table) -> Int[np.ndarray, " n"]:
+    """A number for every row, the same for rows that agree in all columns."""
+    return _groups([_codes(column) for column in table.columns])
+
+
+def _first(groups: Int[np.ndarray, " n"]) -> Int[np.ndarray, " g"]:
+    """The first row of every group, in the order of the table."""
+    return np.sort(np.unique(groups, return_index=True)[1])
+
+
+def _groups_without_numbers(table: Table) -> Int[np.ndarray, " n"]:
+    """Groups of rows that all differ, seen without their numbers where these only name copies."""
     columns = [c for c in table.columns if c.numeric or not names_rows(c)] or list(table.columns)
     codes = {column.name: _codes(column) for column in columns}
     # A column of the first kind may well be an input, so that agreement must be beyond chance.
@@ -77,14 +105,7 @@ def row_groups(table: Table) -> Int[np.ndarray, " n"]:
         beyond = agree > 2.0 * chance if sure else many and chance < 1.0
         if beyond and distinct >= LEAST_ROWS:
             return groups
-    groups = _groups(list(codes.values()))
-    distinct = int(groups.max()) + 1
-    if distinct < LEAST_ROWS:
-        raise InputError(
-            f"the table must have at least {LEAST_ROWS} different rows, so that some can be held "
-            f"out, got {distinct}"
-        )
-    return groups
+    return _groups(list(codes.values()))
 
 
 @dataclass(frozen=True)
@@ -108,6 +129,9 @@ class RowNumber:
 
 def row_numbers(table: Table, groups: Int[np.ndarray, " n"]) -> tuple[RowNumber, ...]:
     """Columns that look like row numbers: they count, or they alone part equal rows."""
+    # A whole copy of a row has its number too.
+    single = _first(_copies(table))
+    table, groups = table.take(single), groups[single]
     suspects = [column for column in table.columns if _may_number(column)]
     count = int(groups.max())
     parting = {c.name: int(_groups([groups, _codes(c)]).max()) > count for c in suspects}
@@ -169,11 +193,13 @@ def duplicates(table: Table, groups: Int[np.ndarray, " n"]) -> tuple[str, ...]:
         return ()
     pairs = np.unique(np.column_stack([groups, _codes(table.label)]), axis=0)
     differ = int(np.sum(np.bincount(pairs[:, 0]) > 1))
+    one = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
     sentence = (
-        f"{repeated:,} rows repeat the inputs of another row. They are held out together, so that "
-        "no fit sees them."
+        f"{one} the inputs of another row. Rows with the same inputs are held out together, so "
+        "that no fit sees one of them and is tested on another."
     )
-    labels = f"{differ:,} groups of such rows have different labels." if differ else ""
+    several = "1 group of such rows has" if differ == 1 else f"{differ:,} groups of such rows have"
+    labels = f"{several} different labels." if differ else ""
     return (sentence, *([labels] if labels else []))
 
 
@@ -198,7 +224,7 @@ def leaks(
             listed.append(Leak(column.name, one, exact=True))
             continue
         share = _alone(column, codes, labels, half, groups)
-        if share is not None and share.value > LEAK:
+        if share.value > LEAK:
             listed.append(Leak(column.name, share, exact=False))
     return tuple(listed)
 
@@ -223,20 +249,45 @@ def _alone(
     labels: Labels,
     half: np.ndarray,
     groups: Int[np.ndarray, " n"],
-) -> Interval | None:
-    """What a small tree on the column alone explains of the halves it has not seen."""
+) -> Interval:
+    """What the column alone explains of the halves not seen, in the way that explains most."""
     from sklearn.tree import DecisionTreeRegressor
 
-    if column.numeric:
-        x = np.where(column.missing, np.nan, column.values)[:, None]
-    else:
-        # Means of the label by category are what a tree needs to cut between categories.
-        x = codes[:, None].astype(float)
-    losses, totals = np.zeros(len(codes)), np.zeros(len(codes))
+    # Of words: means of the label by category are what a tree needs to cut between categories.
+    values = np.where(column.missing, np.nan, column.values) if column.numeric else codes
+    x = values.astype(float)[:, None]
+    ways = [(DecisionTreeRegressor(min_samples_leaf=3, random_state=0), x)]
+    if column.numeric and not column.missing.any() and column.distinct > 2:
+        ways += _smooth_ways(x)
+    shares = [_halves_explained(way, z, labels, half, groups) for way, z in ways]
+    return max(shares, key=lambda share: share.value)
+
+
+def _smooth_ways(x: Float[np.ndarray, "n 1"]) -> list[tuple[Any, Float[np.ndarray, "n 1"]]]:
+    """A line, a curve, and a line in logarithms: for them the steps of a tree are too coarse."""
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import SplineTransformer
+
+    # Frequent values are quantiles several times over.
+    knots = np.unique(np.quantile(x, np.linspace(0.0, 1.0, 6)))[:, None]
+    curve = make_pipeline(SplineTransformer(knots=knots), LinearRegression())
+    logarithms = [(LinearRegression(), np.log(x))] if x.min() > 0.0 else []
+    return [(LinearRegression(), x), (curve, x), *logarithms]
+
+
+def _halves_explained(
+    way: Any,
+    x: Float[np.ndarray, "n 1"],
+    labels: Labels,
+    half: np.ndarray,
+    groups: Int[np.ndarray, " n"],
+) -> Interval:
+    """What an estimator that is fitted on one half explains of the other one."""
+    losses, totals = np.zeros(len(x)), np.zeros(len(x))
     for side in (half, ~half):
         train, test = np.flatnonzero(~side), np.flatnonzero(side)
-        tree = DecisionTreeRegressor(min_samples_leaf=3, random_state=0)
-        predicted = tree.fit(x[train], labels.scores[train]).predict(x[test])
+        predicted = way.fit(x[train], labels.scores[train]).predict(x[test])
         losses[test] = labels.losses(predicted.reshape(len(test), -1), test)
         totals[test] = labels.totals(train, test)
     return explained(losses, totals, groups, Folds(2))

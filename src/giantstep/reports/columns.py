@@ -75,7 +75,8 @@ def _kept(encoder: OneHotEncoder, j: int) -> list[str]:
     kept += ["any other"] if rare else []
     if encoder.drop_idx_ is not None and encoder.drop_idx_[j] is not None:
         kept.pop(int(encoder.drop_idx_[j]) if len(kept) > 1 else 0)
-    return ["missing" if value is None else str(value) for value in kept]
+    # Frames may hold a gap as None or as NaN, which differs from itself.
+    return ["missing" if value is None or value != value else str(value) for value in kept]
 
 
 def prepare(table: Table) -> Prepared:
@@ -133,7 +134,7 @@ def _categories(columns: Sequence[Column]) -> list[str]:
         f"Columns of words ({_listed([column.name for column in columns])}) become columns of 0 "
         "and 1 (OneHotEncoder).",
         f"Categories with fewer than {LEAST_ROWS} rows, and all beyond {MOST_CATEGORIES} of a "
-        "column, are one.",
+        "column, are joined into one.",
     ]
 
 

@@ -13,6 +13,9 @@ from giantstep.reports.interval import Folds, Interval, gained
 from giantstep.reports.models import BY_NAME, GIANT_STEPS, MODELS
 from giantstep.reports.resamples import HeldOut
 
+LEAST = 0.005
+"""Share of the label's variance below which a gain is not worth a word: it is rounded to none."""
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -36,7 +39,8 @@ class Left:
 
     @property
     def something(self) -> bool:
-        return self.share.above_zero
+        """Whether it is beyond its error, and worth a word."""
+        return self.share.above_zero and self.share.value > LEAST
 
     @property
     def sentence(self) -> str:
@@ -45,6 +49,8 @@ class Left:
                 f"Something is left: trees predict {self.share.percent} of the label from what the "
                 "fit has missed, so that jumps or interactions of columns are likely."
             )
+        if self.share.above_zero:
+            return f"Next to nothing is left: trees predict {self.share.percent} of the label more."
         return (
             "Nothing is left that trees could see at this number of rows: they predict "
             f"{self.share.percent} of the label from the residuals. Below zero they fit noise."
@@ -73,7 +79,7 @@ def best_peer(compared: tuple[Compared, ...], errors: float = 2.4) -> Compared |
     better = [
         peer
         for peer in compared
-        if peer.gain is not None and peer.gain.value > errors * peer.gain.error
+        if peer.gain is not None and peer.gain.value > max(errors * peer.gain.error, LEAST)
     ]
     return max(better, key=lambda peer: peer.score.value, default=None)
 

@@ -105,9 +105,10 @@ def one_fit(
 ) -> float:
     """Variance of the score from fit to fit, beyond what the rows of a fold scatter it by.
 
-    Even a constant that is fitted on n rows has a score of -1/n, give or take sqrt(2)/n.
+    Even a constant that is fitted on n rows has a score of -1/n, give or take sqrt(2)/n; of a fit
+    that leaves a share of the variance this noise is that share of it.
     """
-    folds = int(fold_of.max()) + 1
+    left, folds = float(losses.sum() / totals.sum()), int(fold_of.max()) + 1
     parts = [(losses[fold_of == f], totals[fold_of == f]) for f in range(folds)]
     scores = np.array([loss.sum() / total.sum() for loss, total in parts])
     of_rows = [
@@ -115,7 +116,7 @@ def one_fit(
         for (loss, total), score in zip(parts, scores, strict=True)
     ]
     beyond = float(np.var(scores, ddof=1) - np.mean(of_rows)) if folds > 1 else 0.0
-    return max(beyond, 0.0) + 3.0 / len(losses) ** 2
+    return max(beyond, 0.0) + 3.0 * (left / len(losses)) ** 2
 
 
 def extrapolated(

@@ -12,16 +12,23 @@ from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 
 from giantstep.estimator.words import column_weights
-from giantstep.reports.interval import Interval, interval, jackknife
+from giantstep.reports.interval import Interval, interval, jackknife, rounded
 from giantstep.reports.resamples import HeldOut, Problem
 
 
 @dataclass(frozen=True)
 class Weight:
-    """Weight of a standardised column in a direction of length one."""
+    """Weight of a standardised column in a direction of length one, or its correlation with it."""
 
     column: str
     weight: Interval
+
+    @property
+    def text(self) -> str:
+        """With its standard error: speed (+0.71 ± 0.02)."""
+        error = self.weight.error
+        spread = f"± {rounded(error)}" if error >= 0.005 else "± less than 0.01"
+        return f"{self.column} ({rounded(self.weight.value, '+')} {spread})"
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,8 @@ class Direction:
     -> what the p-value must stay below for it to be certain; stability -> for every resample the
     squared correlation of its coordinate with the nearest one of the resample's span; alone -> with
     the nearest of the resample's directions themselves, which is less where directions of about the
-    same strength turn in their plane.
+    same strength turn in their plane.  correlations -> of columns with its coordinate: they are
+    sure where weights are not, because columns depend on each other.
     """
 
     certain: bool
@@ -53,6 +61,7 @@ class Direction:
     p_value: float
     level: float
     weights: tuple[Weight, ...]
+    correlations: tuple[Weight, ...]
     stability: tuple[float, ...]
     alone: tuple[float, ...]
     curve: Curve
@@ -105,14 +114,14 @@ def directions(held: HeldOut, pipeline: Any) -> tuple[Direction, ...]:
     if model.n_fitted_ == 0:
         return ()
     names = problem.prepared.encoded_names(pipeline[0])
-    u = _coordinates(pipeline, problem)
+    u, x = _coordinates(pipeline, problem), pipeline[0].transform(problem.prepared.rows)
     seen = {
         fold: _resampled(resample, u, problem, names)
         for fold, resample in held.pipelines.items()
         if resample[-1].n_fitted_
     }
     return tuple(
-        _direction(problem, model, u, j, names, {fold: each[j] for fold, each in seen.items()})
+        _direction(problem, model, u, j, names, x, {fold: each[j] for fold, each in seen.items()})
         for j in range(model.n_fitted_)
     )
 
@@ -181,6 +190,7 @@ def _direction(
     u: Float[np.ndarray, "n k"],
     j: int,
     names: Sequence[str],
+    x: Float[np.ndarray, "n d"],
     seen: dict[int, Resampled],
 ) -> Direction:
     test = model.direction_tests_[j]
@@ -194,6 +204,7 @@ def _direction(
         p_value=float(test.p_value),
         level=float(test.level),
         weights=_weights(column_weights(model)[j], names, list(seen.values())),
+        correlations=_correlations(x, u[:, j], names, list(seen.values())),
         stability=tuple(resampled.agreement for resampled in seen.values()),
         alone=tuple(resampled.alone for resampled in seen.values()),
         curve=_curve(problem, model, u, j, list(seen.values())),
@@ -211,8 +222,44 @@ def _weights(
     errors, freedom = np.full(len(weights), np.nan), 1.0
     if len(seen) > 1:
         errors, freedom = jackknife(np.array([each.weights for each in seen]), weights)
-    leading = np.argsort(-np.abs(weights), kind="stable")[:most]
-    return tuple(Weight(names[i], interval(weights[i], errors[i], freedom)) for i in leading)
+    return _leading(weights, errors, freedom, names, most)
+
+
+def _correlations(
+    x: Float[np.ndarray, "n d"],
+    goal: Float[np.ndarray, " n"],
+    names: Sequence[str],
+    seen: Sequence[Resampled],
+    most: int = 12,
+) -> tuple[Weight, ...]:
+    """The largest correlations of columns with a coordinate, with errors of rows and of refits."""
+    centred = x - x.mean(axis=0)
+    lengths = np.maximum(np.linalg.norm(centred, axis=0), 1e-300)
+
+    def with_columns(u: Float[np.ndarray, " n"]) -> Float[np.ndarray, " d"]:
+        u = u - u.mean()
+        return (u @ centred) / (lengths * max(float(np.linalg.norm(u)), 1e-300))
+
+    values = with_columns(goal)
+    # Of Gaussian rows a correlation r has variance (1 - r^2)^2/n.
+    squares, freedom = (1.0 - values**2) ** 2 / len(x), 1.0
+    if len(seen) > 1:
+        refits = np.array([with_columns(each.along(0.0)) for each in seen])
+        errors, freedom = jackknife(refits, values)
+        squares += errors**2
+    return _leading(values, np.sqrt(squares), freedom, names, most)
+
+
+def _leading(
+    values: Float[np.ndarray, " d"],
+    errors: Float[np.ndarray, " d"],
+    freedom: float,
+    names: Sequence[str],
+    most: int,
+) -> tuple[Weight, ...]:
+    """Those of the largest size."""
+    leading = np.argsort(-np.abs(values), kind="stable")[:most]
+    return tuple(Weight(names[i], interval(values[i], errors[i], freedom)) for i in leading)
 
 
 def _curve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,15 +58,24 @@ class Drift:
             )
         if not lines:
             lines.append("No drift is seen between the first and the last rows.")
-        return (*lines, f"That is {self.tests} tests, at level {self.level:g} for all together.")
+        return (
+            *lines,
+            f"These are {self.tests} tests (of columns in use, the label and errors), at level "
+            f"{self.level:g} for all together.",
+        )
 
 
-def drift(table: Table, held: HeldOut, level: float = 0.01) -> Drift:
-    """Kolmogorov and Smirnov's test of halves for every column, rank correlations for errors."""
+def drift(table: Table, held: HeldOut, numbers: Sequence[str] = (), level: float = 0.01) -> Drift:
+    """Kolmogorov and Smirnov's test of halves for every column, rank correlations for errors.
+
+    numbers -> columns that number the rows, which differ between halves by their nature.
+    """
     half = len(table) // 2
-    tests = len(table.columns) + 3
+    used = set(held.problem.prepared.sources) - set(numbers)
+    columns = [column for column in table.columns if column.name in used]
+    tests = len(columns) + 3
     bound = level / tests
-    inputs = [Moved(column.name, _halves(column, half)) for column in table.columns]
+    inputs = [Moved(column.name, _halves(column, half)) for column in columns]
     label = Moved(table.label.name, _halves(table.label, half))
     residual = held.problem.labels.scores - held.predictions()
     number = np.arange(len(table))

@@ -41,9 +41,11 @@ class Agreed:
 class Hardness:
     """The fitted function as a target of giant steps, Gaussian inputs assumed.
 
-    function -> a polynomial in the directions; needed -> rows after which the steps of the search
-    are aligned with its directions, the least and the most over resamples; next_rows -> rows that
-    show a further direction which explains 1 % of the label linearly, and quadratically; steps ->
+    function -> a polynomial in the directions; staircase -> how many of them any network has
+    learned after each step on n ~ d rows; stairs -> resamples in which steps learn as many; needed
+    -> rows after which the steps of the search are aligned with its directions, the least and the
+    most over resamples; next_rows -> rows that show a further direction which explains 1 % of the
+    label linearly, and quadratically; steps ->
     root mean square of the principal cosines after 1, 2, ... steps at this number of rows.
     """
 
@@ -51,6 +53,7 @@ class Hardness:
     leap: Agreed
     generative: Agreed
     staircase: tuple[int, ...]
+    stairs: int
     needed: tuple[float, float, float]
     next_rows: tuple[float, float]
     steps: tuple[Interval, ...]
@@ -67,16 +70,20 @@ class Hardness:
         else:
             end = f"{high:,.0f}" if math.isfinite(high) else "any number"
             rows = (
-                f"Steps point along its directions as much as elsewhere from about {now:,.0f} rows "
-                f"on ({low:,.0f} to {end} over refits). The table has {self.rows:,} rows."
+                "A step has half of its squared length along the directions from about "
+                f"{now:,.0f} rows on ({low:,.0f} to {end} over refits). The table has "
+                f"{self.rows:,} rows."
             )
         first, second = self.next_rows
         return (
             f"The fitted function is close to {_short(self.function)}, where x1, x2, ... are the "
             "directions and He2, He3, ... the Hermite polynomials.",
-            f"Its leap is {self.leap.text}, its generative exponent {self.generative.text}: the "
-            "lowest degree that steps can use, of the label and of its best transform.",
-            *self.learned,
+            f"Its leap is {self.leap.text}: the lowest degree of its terms, which decides how many "
+            f"rows the first step needs. Its generative exponent is {self.generative.text}: the "
+            "lowest degree after the best transform of the label.",
+            "Here n is the number of rows of a step, d that of columns, and n ~ d a fixed multiple "
+            "of d. " + " ".join(self.learned),
+            f"In {self.stairs} of {self.leap.resamples} refits steps learn as many directions.",
             rows,
             f"A further direction that explains 1 % of the label linearly would be seen from "
             f"{first:,.0f} rows on, one that does so quadratically from {second:,.0f}.",
@@ -102,6 +109,7 @@ def hardness(
         leap=_agreed(here.leap_index, [a.leap_index for a in analyses]),
         generative=_agreed(here.generative_exponent, [a.generative_exponent for a in analyses]),
         staircase=tuple(here.fresh.dimensions),
+        stairs=sum(a.fresh.reached_dimensions == here.fresh.reached_dimensions for a in analyses),
         needed=(now, min([now, *needed]), max([now, *needed])),
         next_rows=next_rows(residual, c, model.level, share),
         steps=giant_steps(target, c, rows, score, held.problem.plan.runs, neurons),

@@ -37,8 +37,11 @@ class Interval:
 
     @property
     def percent(self) -> str:
-        """As a share: 63 % (58 % to 67 %)."""
-        value, low, high = (_percent(number) for number in (self.value, self.low, self.high))
+        """As a share: 63 % (58 % to 67 %), with more digits the shorter the interval is."""
+        ends, reach = (self.value, self.low, self.high), (self.high - self.low) / 2.0
+        # An interval reaches at least one and a half units of the last digit that is written.
+        digits = 0 if reach >= 0.02 else 1 if reach >= 0.0015 else 2
+        value, low, high = (_percent(number, digits) for number in ends)
         return f"{value} ({low} to {high})"
 
     @property
@@ -49,7 +52,7 @@ class Interval:
     @property
     def nothing(self) -> bool:
         """Whether it is zero, and known to be, as of a model that predicts the mean."""
-        return self.percent == "0 % (0 % to 0 %)"
+        return max(abs(self.value), abs(self.low), abs(self.high)) < 0.0005
 
     @property
     def above_zero(self) -> bool:
@@ -62,9 +65,8 @@ def rounded(number: float, sign: str = "") -> str:
     return f"{round(number, 2) + 0.0:{sign}.2f}"
 
 
-def _percent(share: float) -> str:
-    """A share in per cent, with a digit behind the point where it is small or almost all."""
-    digits = 1 if abs(share) < 0.0995 or 0.9 < share < 1.0 else 0
+def _percent(share: float, digits: int) -> str:
+    """A share in per cent; zero has no minus and no digits."""
     text = f"{100.0 * share:.{digits}f}"
     return f"{'0' if float(text) == 0.0 else text} %"
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
+
+from giantstep.reports.answer import correlated
 from giantstep.reports.directions import Direction
 from giantstep.reports.hardness import Hardness
 from giantstep.reports.models import which_models
 from giantstep.reports.pictures import (
+    colour_ends,
     curve_picture,
     label_picture,
     models_picture,
@@ -38,7 +42,7 @@ h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.5rem 0; } h2 { margin-top: 2
 .small, figcaption, .table { font-size: 0.88rem; } .small, figcaption { color: var(--soft); }
 .strips { display: grid; grid-template-columns: minmax(6rem, 13rem) 1fr; gap: 0 0.8rem;
   align-items: center; font: 0.85rem/1.3 system-ui, sans-serif; } .strips span {
-  text-align: right; }
+  text-align: right; } .strips svg { overflow: visible; }
 figure { margin: 1rem 0; } svg { width: 100%; height: auto; display: block; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--soft); } svg .name { fill: var(--ink); }
 .axis { stroke: var(--soft); fill: none; } .grid { stroke: var(--line); stroke-width: 0.7; }
@@ -67,7 +71,7 @@ code { font-size: 0.85em; } .badge { font-size: 0.8rem; border: 1px solid curren
 def page(report: Report) -> str:
     """The whole page."""
     classes = f", {len(report.classes)} classes" if report.classes else ""
-    title = f"What can be learned of {report.label}"
+    title = f"What can be learned about {report.label}"
     body = "".join(
         [
             f"<h1>{escape(title)}</h1>",
@@ -133,13 +137,24 @@ def _directions(report: Report) -> str:
     parts = [_direction(report, d, number) for number, d in enumerate(report.directions, 1)]
     plane = ""
     if len(report.directions) > 1:
-        ground = (
-            "" if len(report.classes) > 2 else " The colour behind them is the fitted response."
-        )
-        rows = shown_rows(report, *report.directions[:2])[1]
         plane = "<h3>The plane of the first two</h3>" + _key(report, many_only=True)
-        plane += _figure(plane_picture(report), f"Discs: {rows}, by label.{ground}")
+        plane += _figure(plane_picture(report), _plane_caption(report))
     return f"{head}{_paragraph(intro)}{''.join(parts)}{plane}</section>"
+
+
+def _plane_caption(report: Report) -> str:
+    """What the discs are, and what their colours and those behind them mean."""
+    rows = f"Discs: {shown_rows(report, *report.directions[:2])[1]}"
+    if len(report.classes) > 2:
+        return f"{rows}, by class."
+    low, high = colour_ends(report)
+    if report.classes:
+        blue, orange = (f"class {name!r}" for name in report.classes)
+    else:
+        blue, orange = (
+            f"{report.label} of {end}" for end in (f"{low:.3g} or less", f"{high:.3g} or more")
+        )
+    return f"{rows}. Blue: {blue}. Orange: {orange}. Behind them is the fit in the same colours."
 
 
 def _key(report: Report, many_only: bool = False) -> str:
@@ -171,23 +186,27 @@ def _direction(report: Report, direction: Direction, number: int) -> str:
         )
     if direction.turns:
         test += (
-            " The span of the directions comes back, but this one turns in it: others are about as "
-            "strong."
+            " That is the nearest direction that a refit can make of its own ones: single ones "
+            "turn towards each other."
         )
-    # Rows of several classes would hide each other.
+    # Rows and bands of several classes would hide each other.
     one = len(shown_outputs(report)) == 1
     rows = f"Small discs: {shown_rows(report, direction)[1]}. " if one else ""
+    band = (
+        ", with a 95 % band over refits" if one and np.isfinite(direction.curve.low).all() else ""
+    )
+    line = "Line: the fit" if len(report.directions) == 1 else "Line: the fit, averaged over rows"
     return (
         f'<h3>Direction {number} <span class="badge">{badge}</span></h3>{_paragraph(test)}'
         + _figure(
             weights_picture(direction.weights, number),
-            "Weights of standardised columns, the largest first, with 95 % intervals over refits.",
+            "Weights of standardised columns, the largest first, with 95 % intervals over refits. "
+            f"{correlated(direction, 'The direction')}",
         )
         + _key(report)
         + _figure(
             label_picture(report, direction, number),
-            f"{rows}Large discs: means of held-out rows with 95 % intervals. Line: the fit, its "
-            "other directions averaged, with a band of 95 % over refits for one label.",
+            f"{rows}Large discs: means of held-out rows with 95 % intervals. {line}{band}.",
         )
     )
 

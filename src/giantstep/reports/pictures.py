@@ -14,7 +14,7 @@ from giantstep.reports.curve import LearningCurve
 from giantstep.reports.directions import Direction, Weight
 from giantstep.reports.interval import rounded
 from giantstep.reports.record import Report
-from giantstep.reports.svg import PALETTE, Axes, Numbers, diverging
+from giantstep.reports.svg import PALETTE, Axes, Numbers, diverging, ticks
 
 MOST_POINTS = 800
 """Rows that a picture shows: more hide each other, and make the page heavy."""
@@ -109,13 +109,13 @@ def plane_picture(report: Report) -> str:
     output = shown_outputs(report)[0]
     y = report.outputs[:, output]
     spans = [span_of(d.coordinate) for d in (first, second)]
-    low, high = np.quantile(y, [0.02, 0.98]) if not report.classes else (0.0, 1.0)
+    low, high = colour_ends(report)
     axes = Axes(
         spans[0], spans[1], "direction 1", "direction 2", "plane of the first two directions"
     )
     many = len(report.classes) > 2
     if not many:
-        _surface(axes, report, output, (float(low), float(high)))
+        _surface(axes, report, output, (low, high))
     a, b = (np.clip(d.coordinate, *s) for d, s in zip((first, second), spans, strict=True))
     drawn, _ = shown_rows(report, first, second)
     if many:
@@ -126,6 +126,14 @@ def plane_picture(report: Report) -> str:
         kinds = [diverging((v - low) / max(high - low, 1e-300)) for v in y[drawn]]
     axes.points(a[drawn], b[drawn], kinds)
     return axes.svg()
+
+
+def colour_ends(report: Report) -> tuple[float, float]:
+    """Labels that are blue and orange; of classes none and all of the rows."""
+    if report.classes:
+        return 0.0, 1.0
+    low, high = np.quantile(report.outputs[:, 0], [0.02, 0.98])
+    return float(low), float(high)
 
 
 def _surface(
@@ -174,7 +182,10 @@ def curve_picture(curve: LearningCurve) -> str:
 
 
 def strips(rows: Sequence[tuple[str, float, float, float]], title: str, zero: bool = True) -> str:
-    """Numbers with intervals below each other: the name at the left, a disc on a bar beside it."""
+    """Numbers with intervals below each other: the name at the left, a disc on a bar beside it.
+
+    zero -> whether the scale, which is written below, has to show zero.
+    """
     height, width = 22.0, 400.0
     ends = [v for _, value, low, high in rows for v in (value, low, high) if math.isfinite(v)]
     low, high = padded([*ends, *([0.0] if zero else [])])
@@ -182,7 +193,11 @@ def strips(rows: Sequence[tuple[str, float, float, float]], title: str, zero: bo
     def across(value: float) -> float:
         return (value - low) / (high - low) * width
 
-    ground = f'<path class="grid" d="M{across(0.0):.1f},0V{height}"/>' if zero else ""
+    marks = ticks(low, high, about=8)
+    ground = "".join(f'<path class="grid" d="M{across(m):.1f},0V{height}"/>' for m in marks)
+    if low < 0.0 < high:
+        ground += f'<path class="axis" d="M{across(0.0):.1f},0V{height}"/>'
+    box = f'viewBox="0 0 {width:.0f} {height:.0f}"'
     lines = []
     for name, value, lower, upper in rows:
         middle, bar = height / 2, ""
@@ -191,10 +206,15 @@ def strips(rows: Sequence[tuple[str, float, float, float]], title: str, zero: bo
         disc = f'<circle class="point s0" cx="{across(value):.1f}" cy="{middle}" r="4"/>'
         lines.append(
             f"<span>{escape(name)} <b>{rounded(value)}</b></span>"
-            f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+            f'<svg {box} role="img" '
             f'aria-label="{rounded(value)}, {rounded(lower)} to {rounded(upper)}">'
             f"{ground}{bar}{disc}</svg>"
         )
+    scale = "".join(
+        f'<text x="{across(mark):.1f}" y="15" text-anchor="middle">{mark + 0.0:.4g}</text>'
+        for mark in marks
+    )
+    lines.append(f'<span></span><svg {box} aria-hidden="true">{scale}</svg>')
     return f'<div class="strips" role="group" aria-label="{escape(title)}">{"".join(lines)}</div>'
 
 

@@ -28,7 +28,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Report:
-    """What can be learned from a table, on rows that no fit has seen (docs/report.md).
+    """What can be learned from a table, on rows that no fit has seen (docs/howto/report.md).
 
     ``answer`` has it in five texts, ``as_dict`` everything as plain values, ``html`` a page that
     needs no network, ``save`` writes all of it and the fitted ``estimator`` into a folder.  In a

@@ -252,7 +252,14 @@ PARTS = (
         "distance from Gaussian",
         lambda work: {"gaussianity": gaussianity(work.problem.prepared, work.record.directions)},
     ),
-    Part("drift", lambda work: {"drift": drift(work.table, work.held)}),
+    Part(
+        "drift",
+        lambda work: {
+            "drift": drift(
+                work.table, work.held, [number.column for number in work.record.row_numbers]
+            )
+        },
+    ),
     Part(
         "how hard it is",
         lambda work: {"hardness": hardness(work.held, work.pipeline, work.record.score)},
