@@ -1,12 +1,12 @@
 """A readout on the step's own batch at linear width: predicted errors against dense simulations.
 
-Random settings of one step or two on fresh batches, d = 100 to 300, p/d = 0.3 to 2, n/d = 1 to 8, given penalties and those
-that leave-one-out chooses, pairs and single rows, with and without the network's own output in the
-residual.  Sizes of steps are drawn by the noise they add to the squared length of a row, 0.001 to
-0.5; the second step is between half of the first and twice as long.  A line a setting: noise,
-relative deviations of the predicted train and test error after the last step, and the standard
-errors of the simulations in brackets.  At the end root mean squares by noise, sampling errors taken
-off.
+Random settings of one step or two on fresh batches, d = 100 to 300, p/d = 0.3 to 2, n/d = 1 to 8,
+given penalties and those that leave-one-out chooses, pairs and single rows, with and without the
+network's own output in the residual.  Sizes of steps are drawn by the noise they add to the squared
+length of a row, 0.001 to 0.5; the second step is between half of the first and twice as long.  A
+line a setting: noise, relative deviations of the predicted train and test error after the last
+step, and the standard errors of the simulations in brackets.  At the end root mean squares by
+noise, sampling errors taken off.
 """
 
 from __future__ import annotations

@@ -205,8 +205,7 @@ def _nodes_of_cell(
     squares, turned = squares[::-1], turned[:, ::-1]
     principal = apart @ turned
     rules = [
-        gauss_rule(along, share, count)
-        for along, count in zip(principal.T, counts, strict=True)
+        gauss_rule(along, share, count) for along, count in zip(principal.T, counts, strict=True)
     ]
     nodes, weights = tensor_rule(rules, 0.0)
     across = (principal * share[:, None]).T @ beside

@@ -14,6 +14,7 @@ The derivation is docs/derivations/finite_size.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from jaxtyping import Float
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import outside_of
 from giantstep.prediction.wide.gradient import GradientMatrix, symmetric_powers
-from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.network import SAMPLE_SPACING, Network
 from giantstep.prediction.wide.samples import given_step
 from giantstep.prediction.wide.update import batch_of
 
@@ -180,10 +181,11 @@ def second_samples(
     answer: float,
     of_second: Float[np.ndarray, " k"],
     nodes: int = 3,
+    spacing: Mapping[int, float] = SAMPLE_SPACING,
 ) -> SecondSamples:
     """The samples at one t; ``answer`` -> s M and ``of_second`` -> Phi_k/r_2 there."""
     given = given_step(network)
-    points, weights, signs = network.label_points
+    points, weights, signs = network.label_rule(spacing)
     r = points.shape[1]
     beside = points @ given.root.T
     z = t * given.across[:r] + beside

@@ -25,23 +25,23 @@ from giantstep.prediction.wide.both_steps import (
     second_coordinate,
     second_samples,
 )
-from giantstep.prediction.wide.network import Network, between
+from giantstep.prediction.wide.network import COARSE_SPACING, Network, between
 from giantstep.prediction.wide.neurons import NeuronTypes
 from giantstep.prediction.wide.row_law import learned_by_two
 from giantstep.prediction.wide.samples import given_step
 from giantstep.prediction.wide.step import LearnedStep, learned_step
 from giantstep.prediction.wide.update import batch_of, carried_noise, update_after
 
-BEFORE = 8
+BEFORE = 6
 """Nodes over what a sample of step 2 shows of step 1."""
 
-CELLS_OF_SECOND = 10
-"""Of the residual at each of them."""
+CELLS_OF_SECOND = (10, 8, 6)
+"""Of the residual at each of them, by the number of learned directions."""
 
-COUNTS_OF_SECOND = ((3,), (6, 2), (5, 3, 2))
+COUNTS_OF_SECOND = ((3,), (4, 2), (3, 2, 1))
 """Nodes along the learned directions in each cell, most along the least known."""
 
-NORMAL_NODES = ((7,), (9, 3), (7, 3, 3))
+NORMAL_NODES = ((7,), (7, 3), (5, 3, 2))
 """Nodes over what kappa has beside t and the label, most along the least known."""
 
 
@@ -52,7 +52,7 @@ class LastStep:
     A = shift + before q and B = along.kappa + start q + apart g, with q and g normal; ``size`` ->
     e u/sqrt(p) d/n, and ``direction`` -> q along the start and the noise of a row.
 
-    docs/derivations/own_batch.md, eqs. (3) and (10).
+    docs/derivations/own_batch.md, eqs. (3) and (11).
     """
 
     size: Float[np.ndarray, "t b"]
@@ -85,13 +85,22 @@ def _first(network: Network, step: LearnedStep, types: NeuronTypes, count: int) 
 
 
 def _second(network: Network, types: NeuronTypes) -> tuple[BatchNodes, LastStep]:
-    """A = kept_1 h + width_1 zeta + e_1 c_1 u t/sqrt(p), t as on a new sample."""
+    """A = kept_1 h + width_1 zeta + e_1 c_1 u t/sqrt(p), t as on a new sample.
+
+    docs/derivations/own_batch.md, eq. (11).
+    """
     learned = learned_by_two(network, len(types.overlap))
-    counts = COUNTS_OF_SECOND[len(learned.overlap) - 1]
-    nodes = nodes_of(_slices(network, learned), CELLS_OF_SECOND, counts)
+    at = len(learned.overlap) - 1
+    nodes = nodes_of(_slices(network, learned), CELLS_OF_SECOND[at], COUNTS_OF_SECOND[at])
     first, last = update_after(network.with_steps(1)), update_after(network)
     u, root = types.readout, math.sqrt(network.setting.p)
-    columns = [first.kept, first.spread, last.kept, last.spread, carried_noise(network, batch_of(network))]
+    columns = [
+        first.kept,
+        first.spread,
+        last.kept,
+        last.spread,
+        carried_noise(network, batch_of(network)),
+    ]
     at = between(network.readout[0], np.column_stack(columns), u.ravel()).reshape(*u.shape, -1)
     kept, square, kept_after, square_after, carried = np.moveaxis(at, -1, 0)
     before = np.sqrt(kept**2 + square)
@@ -108,7 +117,10 @@ def _second(network: Network, types: NeuronTypes) -> tuple[BatchNodes, LastStep]
 
 
 def _slices(network: Network, learned: Learned) -> list[Slice]:
-    """The samples of step 2 at Gauss-Hermite nodes of t, their kappa spread by what is left."""
+    """The samples of step 2 at Gauss-Hermite nodes of t, their kappa spread by what is left.
+
+    docs/derivations/own_batch.md, eqs. (10), (12) and (13).
+    """
     from scipy.interpolate import CubicSpline
 
     batch, coordinate = batch_of(network), second_coordinate(network)
@@ -129,6 +141,7 @@ def _slices(network: Network, learned: Learned) -> list[Slice]:
             answer=float(answers[j, 0]),
             of_second=answers[j, 1:],
             nodes=5 if given_step(network).width > 0 else 1,
+            spacing=COARSE_SPACING,
         )
         kappa = sample.kappa[:, :, None] + normal @ root.T
         xi = (sample.z[:, :, None] - kappa @ learned.overlap) @ solved

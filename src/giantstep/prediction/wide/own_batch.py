@@ -1,13 +1,11 @@
-"""The readout fitted on the samples of the step itself: two laws of features on one set of nodes.
+"""The readout fitted on the samples of the last step: two laws of features on one set of nodes.
 
-A row after the step holds each sample mu of the step.  With mu left out of the row, which is then
-independent of x_mu, the preactivation is that of a new sample plus
-
-    e_1 a_i (d/n) r_mu sigma'(w_i.x_mu)
-
-(docs/derivations/own_batch.md, eq. (1)).  The mean of sigma' moves <v, x_mu>; what is left of it is
-an echo of each neuron alone.  Besides, inputs outside v have sum_mu r_mu x_mu = 0.  Samples of the
+A row after the step holds each sample of the step, which moves the preactivations of this sample
+(giantstep.prediction.wide.last_step).  The mean of sigma' moves <v, x>; what is left of it is an
+echo of each neuron alone.  Besides, inputs outside v have sum_mu r_mu x_mu = 0.  Samples of the
 batch and new samples are nodes of one closed system, the latter without weight.
+
+The derivation is docs/derivations/own_batch.md.
 """
 
 from __future__ import annotations
@@ -94,7 +92,10 @@ def batch_samples(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> 
 def neuron_echo(
     activation: Activation, types: NeuronTypes, batch: BatchNodes, last: LastStep
 ) -> Echo:
-    """Moments with the echo less those without, by one rule over (q, g) for both."""
+    """Moments with the echo less those without, by one rule over (q, g) for both.
+
+    docs/derivations/own_batch.md, eqs. (3) and (11).
+    """
     apart = np.sqrt(np.maximum(types.length**2 - last.start**2, 0.0))
     apart = np.copysign(apart, types.readout)
     shift = np.einsum("mk,tbk->mtb", batch.kappa, types.along)

@@ -22,9 +22,9 @@ class ReadoutSamples:
     """A closed system, the labels on its nodes, and the weights of the nodes of test samples.
 
     ``label`` -> the label's mean and slopes on layers of nodes, ``curve`` its degree 2, and
-    ``remaining`` the power that no node resolves.  ``known`` -> orthonormal functions rho on samples
-    of the step itself, 0 on others, with sum_mu rho_mu x_mu = 0 outside the learned directions:
-    these sums are part of the directions.
+    ``remaining`` the power that no node resolves.  ``known`` -> functions rho on samples of the
+    last step, 0 on others: the sums of rho_mu x_mu are part of the learned directions, so that the
+    label is less along others.
     """
 
     system: ClosedSystem
