@@ -1,11 +1,12 @@
 """A readout on the step's own batch at linear width: predicted errors against dense simulations.
 
-Random settings of one step, d = 100 to 300, p/d = 0.3 to 2, n/d = 1 to 8, given penalties and those
-that leave-one-out chooses, pairs and single rows, with and without the network's own output in the
-residual.  Sizes of steps are drawn by the noise they add to the squared length of a row, 0.001 to
-0.5.  A line a setting: noise, relative deviations of the predicted train and test error, and the
-standard errors of the simulations in brackets.  At the end root mean squares by noise, sampling
-errors taken off.
+Random settings of one step or two on fresh batches, d = 100 to 300, p/d = 0.3 to 2, n/d = 1 to 8,
+given penalties and those that leave-one-out chooses, pairs and single rows, with and without the
+network's own output in the residual.  Sizes of steps are drawn by the noise they add to the squared
+length of a row, 0.001 to 0.5; the second step is between half of the first and twice as long.  A
+line a setting: noise, relative deviations of the predicted train and test error after the last
+step, and the standard errors of the simulations in brackets.  At the end root mean squares by
+noise, sampling errors taken off.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from multiprocessing import get_context
 
 import numpy as np
 from jaxtyping import Float
+from scipy.optimize import brentq
 
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.predict import predict
@@ -46,7 +48,7 @@ class Deviation:
     words: str
 
 
-def draw(seed: int, index: int, *, runs: int, largest: int) -> Setting:
+def draw(seed: int, index: int, *, runs: int, largest: int, steps: int = 1) -> Setting:
     """One random setting, the same for a seed and an index."""
     key = np.random.default_rng([seed, index])
     d = int(100 * (largest / 100) ** key.uniform())
@@ -71,15 +73,26 @@ def draw(seed: int, index: int, *, runs: int, largest: int) -> Setting:
         engine="dense",
     )
     noise = 10.0 ** key.uniform(math.log10(NOISES[0]), math.log10(NOISES[-1]))
-    unit = noise_of_steps(setting) or math.nan
     penalty = setting.scale**2 * setting.p * 10.0 ** key.uniform(-3.0, 0.0)
     ridge = "cv" if key.uniform() < 0.3 else [penalty]
-    return setting.vary(step_size=math.sqrt(noise / unit), ridge=ridge)
+    ratios = [1.0, *(2.0 ** key.uniform(-1.0, 1.0, size=steps - 1))]
+    setting = setting.vary(ridge=ridge, steps=steps, step_size=ratios)
+    return setting.vary(step_size=(_factor(setting, noise) * np.array(ratios)).tolist())
 
 
-def compared(index: int, *, seed: int, runs: int, largest: int) -> Deviation | str:
+def _factor(setting: Setting, noise: float) -> float:
+    """By what the sizes of the steps are multiplied for this noise, at most 1e6 or 1e-6."""
+
+    def beyond(log: float) -> float:
+        sizes = (10.0**log * np.array(setting.step_size)).tolist()
+        return math.log((noise_of_steps(setting.vary(step_size=sizes)) or math.nan) / noise)
+
+    return float(10.0 ** brentq(beyond, -6.0, 6.0, xtol=1e-3))
+
+
+def compared(index: int, *, seed: int, runs: int, largest: int, steps: int) -> Deviation | str:
     """Prediction against simulation, or the sentence of a refusal."""
-    setting = draw(seed, index, runs=runs, largest=largest)
+    setting = draw(seed, index, runs=runs, largest=largest, steps=steps)
     noise = noise_of_steps(setting) or math.nan
     try:
         prediction = predict(setting, theory="linear-width")
@@ -96,9 +109,9 @@ def compared(index: int, *, seed: int, runs: int, largest: int) -> Deviation | s
 
 
 def _errors(record: Trajectory) -> Float[np.ndarray, "two runs"]:
-    """Train and test error after the step; NaN where there is none."""
+    """Train and test error after the last step; NaN where there is none."""
     given = (record.train_error, record.test_error)
-    return np.stack([np.full(1, math.nan) if each is None else each[:, 1] for each in given])
+    return np.stack([np.full(1, math.nan) if each is None else each[:, -1] for each in given])
 
 
 def main() -> None:
@@ -109,9 +122,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--largest", type=int, default=300, help="largest d")
+    parser.add_argument("--steps", type=int, default=1, choices=(1, 2))
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
-    task = partial(compared, seed=given.seed, runs=given.runs, largest=given.largest)
+    fields = {name: getattr(given, name) for name in ("seed", "runs", "largest", "steps")}
+    task = partial(compared, **fields)
     indices = range(given.first, given.first + given.settings)
     deviations = []
     with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:

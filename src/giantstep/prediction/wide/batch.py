@@ -29,15 +29,12 @@ from giantstep.prediction.labels import (
     up_to_pairs,
 )
 from giantstep.prediction.wide.directions import Directions, directions_of
-from giantstep.prediction.wide.network import SAMPLE_SPACING, Network
+from giantstep.prediction.wide.network import COARSE_SPACING, SAMPLE_SPACING, Network
 from giantstep.prediction.wide.samples import Masses, batch_samples
 from giantstep.prediction.wide.slopes import FreshSlopes, Slopes, fresh_slopes, reused_slopes
 
 COORDINATE_NODES: tuple[tuple[int, ...], ...] = ((), (24,), (24, 12), (20, 10, 6))
 """Gauss-Hermite nodes along the directions of the steps before, strongest first."""
-
-COARSE_SPACING = {1: 0.02, 2: 0.4, 3: 0.9}
-"""As ``SAMPLE_SPACING`` where two coordinates or more are integrated beside the label's."""
 
 
 @dataclass(frozen=True)

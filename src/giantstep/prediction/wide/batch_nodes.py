@@ -8,12 +8,14 @@ of them Gauss's rule stands for the law of <v, x>.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.gaussian.rules import Rule, gauss_hermite
+from giantstep.prediction.labels import tensor_rule
 from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.step import LearnedStep
 
@@ -26,59 +28,88 @@ NODES = 8
 
 @dataclass(frozen=True)
 class BatchNodes:
-    """Nodes m over the samples of a step: ``residual`` -> r and ``kappa`` -> <v, x>.
+    """Nodes m over the samples of a step: ``residual`` -> r, ``label`` -> y, ``kappa`` -> <v_k, x>.
 
-    The label is r but for a constant.  ``special`` and ``special_variance`` are the mean and the
-    variance of <v, x> and of the label's coordinates outside v at a node.
+    ``echo`` -> the share of kappa that is the sample's own, and ``before`` -> t, what the sample
+    shows of the steps before.  ``special`` and ``special_variance`` are the mean and the variance
+    of <v_k, x> and of the label's coordinates outside v at a node.  ``known`` -> functions rho such
+    that other directions have fewer samples by rho rho^T: sum_mu rho_mu x_mu is known there.
+
+    docs/derivations/own_batch.md, eqs. (4) and (12).
     """
 
     weights: Float[np.ndarray, " m"]
     residual: Float[np.ndarray, " m"]
-    kappa: Float[np.ndarray, " m"]
+    label: Float[np.ndarray, " m"]
+    before: Float[np.ndarray, " m"]
+    kappa: Float[np.ndarray, "m k"]
+    echo: Float[np.ndarray, "m k"]
     special: Float[np.ndarray, "m z"]
     special_variance: Float[np.ndarray, "m z"]
+    known: Float[np.ndarray, "m z"]
 
 
 @dataclass(frozen=True)
-class _Atoms:
-    """Atoms of the law of a sample: masses, residuals, target coordinates, kappa and <v, x>."""
+class Slice:
+    """Atoms of the law of samples with one value ``before`` of t, and ``answer`` of y - r.
+
+    ``kappa`` -> the coordinates that features know, ``special`` -> <v_k, x> and the coordinates
+    outside v; ``echo`` and ``known`` -> what kappa has of the sample, and rho, over its residual.
+    """
 
     mass: Float[np.ndarray, " a"]
     residual: Float[np.ndarray, " a"]
-    z: Float[np.ndarray, "a r"]
-    kappa: Float[np.ndarray, " a"]
-    along: Float[np.ndarray, " a"]
+    kappa: Float[np.ndarray, "a k"]
+    special: Float[np.ndarray, "a z"]
+    echo: Float[np.ndarray, " k"]
+    known: Float[np.ndarray, " z"]
+    before: float = 0.0
+    answer: float = 0.0
 
 
 def batch_nodes(
     network: Network, step: LearnedStep, outside: Float[np.ndarray, "q r"]
 ) -> BatchNodes:
     """The nodes of one step; ``outside`` -> the rows that give z = overlap kappa + outside xi."""
-    atoms = _atoms(network, step)
-    solved = np.linalg.pinv(outside)
-    xi = (atoms.z - atoms.along[:, None] * step.overlap[0]) @ solved
-    cell = cells_of(atoms.residual, atoms.mass, CELLS)
-    special = np.column_stack([atoms.along, xi])
-    parts = [_nodes_of_cell(atoms, special, cell == c) for c in range(cell.max() + 1)]
-    weights, residual, *others = (np.concatenate(field) for field in zip(*parts, strict=True))
-    return BatchNodes(weights, _widened(residual, weights, atoms), *others)
+    return nodes_of([_one_step(network, step, outside)], CELLS, (NODES,))
+
+
+def nodes_of(slices: Sequence[Slice], cells: int, counts: Sequence[int]) -> BatchNodes:
+    """Nodes of all slices: ``cells`` of the residual in each, in a cell ``counts`` along kappa."""
+    parts = [_nodes_of_slice(each, cells, counts) for each in slices]
+    return BatchNodes(*(np.concatenate(field) for field in zip(*parts, strict=True)))
+
+
+def _nodes_of_slice(
+    atoms: Slice, cells: int, counts: Sequence[int]
+) -> tuple[Float[np.ndarray, "m ..."], ...]:
+    """Fields of ``BatchNodes`` at the nodes of a slice."""
+    cell = cells_of(atoms.residual, atoms.mass, cells)
+    parts = [_nodes_of_cell(atoms, cell == c, counts) for c in range(cell.max() + 1)]
+    weights, means, *others = (np.concatenate(field) for field in zip(*parts, strict=True))
+    residual = _widened(means, weights, atoms)
+    before = np.full(len(weights), atoms.before)
+    kappa, special, variance = others
+    label = residual + atoms.answer
+    echo, known = (residual[:, None] * part for part in (atoms.echo, atoms.known))
+    return weights, residual, label, before, kappa, echo, special, variance, known
 
 
 def _widened(
-    residual: Float[np.ndarray, " m"], weights: Float[np.ndarray, " m"], atoms: _Atoms
+    residual: Float[np.ndarray, " m"], weights: Float[np.ndarray, " m"], atoms: Slice
 ) -> Float[np.ndarray, " m"]:
     """Means of cells, spread so that their variance is that of the residual.
 
     What varies inside a cell is echoed as the rest, and would count as noise: train errors with 20
     cells would be 2 % too high.
     """
-    mean = float(weights @ residual)
+    mean = float(weights @ residual / weights.sum())
     inside = float(atoms.mass @ (atoms.residual - mean) ** 2)
     between = float(weights @ (residual - mean) ** 2)
     return mean + (residual - mean) * math.sqrt(inside / between) if between > 0 else residual
 
 
-def _atoms(network: Network, step: LearnedStep) -> _Atoms:
+def _one_step(network: Network, step: LearnedStep, outside: Float[np.ndarray, "q r"]) -> Slice:
     """kappa = overlap.z + echo E[r | y] + deviation g, with g normal and independent."""
     points, weights, signs = network.label_points
     noise, shares = gauss_hermite(5 if network.setting.noise > 0 else 1)
@@ -94,12 +125,24 @@ def _atoms(network: Network, step: LearnedStep) -> _Atoms:
     held = echo / step.shift if step.shift > 0 else 0.0
     kappa = on_target + held * residual + deviation * axes[2]
     # Outside the target v lies along the noise of the mean gradient, of squared length delta R2.
-    noise_part = axes[2] + math.sqrt(network.noise_ratio / step.residual_square) * residual
-    along = on_target + math.sqrt(max(1.0 - step.cosine**2, 0.0)) * noise_part
+    beside, rho = math.sqrt(max(1.0 - step.cosine**2, 0.0)), 1.0 / math.sqrt(step.residual_square)
+    along = on_target + beside * (axes[2] + math.sqrt(network.noise_ratio) * rho * residual)
     mass = np.einsum("a,b,c->abc", weights, shares, normal_shares)
     z = np.repeat(points, mass[0].size, axis=0)
-    flat = [np.broadcast_to(part, mass.shape).ravel() for part in (residual, kappa, along)]
-    return _Atoms(mass.ravel(), flat[0], z, flat[1], flat[2])
+    flat, on_kappa, on_v = (
+        np.broadcast_to(part, mass.shape).ravel() for part in (residual, kappa, along)
+    )
+    solved = np.linalg.pinv(outside)
+    special = np.column_stack([on_v, (z - on_v[:, None] * step.overlap[0]) @ solved])
+    return Slice(
+        mass.ravel(),
+        flat,
+        on_kappa[:, None],
+        special,
+        echo=np.array([held]),
+        known=beside * rho * np.concatenate([[1.0], -step.overlap[0] @ solved]),
+        answer=network.offset,
+    )
 
 
 def kappa_square(network: Network, step: LearnedStep, *, on_batch: bool) -> float:
@@ -146,25 +189,34 @@ def cells_of(
 
 
 def _nodes_of_cell(
-    atoms: _Atoms, special: Float[np.ndarray, "a z"], inside: np.ndarray
-) -> tuple[Float[np.ndarray, "..."], ...]:
-    """Fields of the nodes of one cell; special coordinates given kappa by their regression."""
+    atoms: Slice, inside: np.ndarray, counts: Sequence[int]
+) -> tuple[Float[np.ndarray, "m ..."], ...]:
+    """Weights, residuals, kappa, special coordinates and variances at the nodes of one cell.
+
+    Along each principal direction of kappa Gauss's rule of its law, most nodes for the longest;
+    special coordinates follow by their regression on kappa.
+    """
     mass, kappa = atoms.mass[inside], atoms.kappa[inside]
     total = float(mass.sum())
     share = mass / total
-    nodes, weights = gauss_rule(kappa, share, NODES)
-    residual = share @ atoms.residual[inside]
-    mean, centre = share @ kappa, share @ special[inside]
-    spread = share @ (kappa - mean) ** 2
-    slope = (share * (kappa - mean)) @ special[inside] / spread if spread > 0 else 0.0 * centre
-    coordinates = centre + np.outer(nodes - mean, slope)
-    left = share @ (special[inside] - centre) ** 2 - spread * slope**2
+    mean, centre = share @ kappa, share @ atoms.special[inside]
+    apart, beside = kappa - mean, atoms.special[inside] - centre
+    squares, turned = np.linalg.eigh((apart * share[:, None]).T @ apart)
+    squares, turned = squares[::-1], turned[:, ::-1]
+    principal = apart @ turned
+    rules = [
+        gauss_rule(along, share, count) for along, count in zip(principal.T, counts, strict=True)
+    ]
+    nodes, weights = tensor_rule(rules, 0.0)
+    across = (principal * share[:, None]).T @ beside
+    slope = np.where(squares > 0, 1.0 / np.where(squares > 0, squares, 1.0), 0.0)[:, None] * across
+    left = share @ beside**2 - np.sum(slope * across, axis=0)
     ones = np.ones(len(nodes))
     return (
         total * weights,
-        residual * ones,
-        nodes,
-        coordinates,
+        float(share @ atoms.residual[inside]) * ones,
+        mean + nodes @ turned.T,
+        centre + nodes @ slope,
         np.outer(ones, np.maximum(left, 0.0)),
     )
 

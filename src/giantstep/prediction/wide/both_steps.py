@@ -14,6 +14,7 @@ The derivation is docs/derivations/finite_size.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from jaxtyping import Float
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import outside_of
 from giantstep.prediction.wide.gradient import GradientMatrix, symmetric_powers
-from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.network import SAMPLE_SPACING, Network
 from giantstep.prediction.wide.samples import given_step
 from giantstep.prediction.wide.update import batch_of
 
@@ -119,32 +120,20 @@ def first_moments(network: Network, learned: Learned) -> BatchMoments:
 
 def second_moments(network: Network, learned: Learned) -> BatchMoments:
     """The moments on the samples of step 2, w = r_2 m', m' the mean of u^2 E sigma''(A)."""
-    batch, length = batch_of(network), _length_of_step(network)
-    slopes, (u, law) = batch.slopes, network.readout
-    given = given_step(network)
-    points, weights, signs = network.label_points
-    r, delta = points.shape[1], network.noise_ratio
-    # kappa = alpha t + omega.z + rest on a new sample.
-    gram = network.gram[: r + 1, : r + 1]
-    right = np.column_stack([learned.on_step, learned.overlap])
-    across = np.linalg.solve(gram, right.T).T
-    spread = np.eye(len(right)) - across @ right.T
+    batch, (u, law) = batch_of(network), network.readout
+    slopes, delta = batch.slopes, network.noise_ratio
+    spread = kappa_given_label(network, learned)[1]
     mean_curvature = (law * u**2) @ slopes.curvature
-    noise, shares = gauss_hermite(3)
     size = len(special_coordinates(learned.overlap))
     totals = [np.zeros(5), np.zeros((5, size)), np.zeros((5, size, size))]
     turning = np.zeros((len(u), size, size))
-    for j, t in enumerate((length * batch.coordinates[:, 0]).tolist()):
-        beside = points @ given.root.T
-        z = t * given.across[:r] + beside
-        linear = t * given.across[r] + beside @ given.on_label
-        mean = signs * network.label_at(z) - network.offset - given.pull * linear - batch.answer[j]
-        residual = mean[:, None] + given.width * noise
-        z = np.broadcast_to(z[:, None], (*residual.shape, r))
-        kappa = across[:, 0] * t + z @ across[:, 1:].T
-        kappa = kappa + delta * residual[..., None] * learned.of_second[:, j]
-        mass = batch.mass[j] * weights[:, None] * shares
-        parts = _moments(learned.overlap, residual, z, kappa, mass, spread)
+    at = second_coordinate(network), batch.answer, learned.of_second.T
+    for j, (t, answer, of_second) in enumerate(zip(*at, strict=True)):
+        sample = second_samples(
+            network, learned, t=float(t), answer=float(answer), of_second=of_second
+        )
+        mass = batch.mass[j] * sample.mass
+        parts = _moments(learned.overlap, sample.residual, sample.z, sample.kappa, mass, spread)
         turning += slopes.curvature[:, j, None, None] * parts[2][1]
         factors = mean_curvature[j] ** np.arange(5)
         for total, part in zip(totals, parts, strict=True):
@@ -154,6 +143,61 @@ def second_moments(network: Network, learned: Learned) -> BatchMoments:
     return BatchMoments(
         powers, linear, spreads, turning=turning, scale=scale * math.sqrt(delta * powers[2])
     )
+
+
+@dataclass(frozen=True)
+class SecondSamples:
+    """Samples of step 2 with one value of t = beta.x, of total mass 1, on the label's points.
+
+    ``residual`` -> r_2, ``z`` the target coordinates, ``kappa`` the mean of v_k.x given these.
+    """
+
+    mass: Float[np.ndarray, "m i"]
+    residual: Float[np.ndarray, "m i"]
+    z: Float[np.ndarray, "m i r"]
+    kappa: Float[np.ndarray, "m i k"]
+
+
+def second_coordinate(network: Network) -> Float[np.ndarray, " m"]:
+    """t = beta.x at the atoms of the batch of step 2."""
+    return _length_of_step(network) * batch_of(network).coordinates[:, 0]
+
+
+def kappa_given_label(
+    network: Network, learned: Learned
+) -> tuple[Float[np.ndarray, "k c"], Float[np.ndarray, "k k"]]:
+    """The regression of kappa on (t, z) on a new sample, and the covariance that is left."""
+    gram = network.gram[: learned.overlap.shape[1] + 1, : learned.overlap.shape[1] + 1]
+    right = np.column_stack([learned.on_step, learned.overlap])
+    across = np.linalg.solve(gram, right.T).T
+    return across, np.eye(len(right)) - across @ right.T
+
+
+def second_samples(
+    network: Network,
+    learned: Learned,
+    *,
+    t: float,
+    answer: float,
+    of_second: Float[np.ndarray, " k"],
+    nodes: int = 3,
+    spacing: Mapping[int, float] = SAMPLE_SPACING,
+) -> SecondSamples:
+    """The samples at one t; ``answer`` -> s M and ``of_second`` -> Phi_k/r_2 there."""
+    given = given_step(network)
+    points, weights, signs = network.label_rule(spacing)
+    r = points.shape[1]
+    beside = points @ given.root.T
+    z = t * given.across[:r] + beside
+    linear = t * given.across[r] + beside @ given.on_label
+    mean = signs * network.label_at(z) - network.offset - given.pull * linear - answer
+    noise, shares = gauss_hermite(nodes)
+    residual = mean[:, None] + given.width * noise
+    z = np.broadcast_to(z[:, None], (*residual.shape, r))
+    across = kappa_given_label(network, learned)[0]
+    kappa = across[:, 0] * t + z @ across[:, 1:].T
+    kappa = kappa + network.noise_ratio * residual[..., None] * of_second
+    return SecondSamples(weights[:, None] * shares, residual, z, kappa)
 
 
 def _moments(

@@ -271,14 +271,14 @@ def _gradient(
     by_weight = np.sum(screened**2, axis=0) + samples.remaining
     seen = np.einsum("x,xtlb->tlb", drawn, system.means)
     by_group = np.einsum("tlb,tlc->tbc", seen, seen)
-    if np.any(samples.residual):
+    counts = screen.stack.counts[:-1] / system.n
+    shares = counts / screen.stack.dimensions[:-1]
+    for known in samples.known:
         # dY = Z dA Z^T - Y dD Y in the part of K that the batch takes away.
-        pulled = samples.residual * drawn[: len(o)]
-        counts = screen.stack.counts[:-1] / system.n
+        pulled = known * drawn[: len(o)]
         by_weight -= counts @ (screen.answers[:-1] @ pulled) ** 2
         shape = (len(counts), *screen.stack.parts.shape[2:])
         turned = (pulled @ screen.screened[:-1]).reshape(shape)
-        shares = counts / screen.stack.dimensions[:-1]
         by_group -= np.einsum("q,qtjb,qtjc->tbc", shares, turned, turned)
     second, curve = system.blocks[-1], samples.curve
     bent = screen.matrices[-1] @ curve
@@ -293,8 +293,8 @@ def _screened(point: Point, samples: ReadoutSamples) -> Float[np.ndarray, "y m"]
     """(1 + K D)^-1 h, by sets of layers that no mode connects.
 
     K = T psi^T, T = psi Q: where nodes are more than coefficients of one, as
-    h - T (1 + psi^T D T)^-1 psi^T D h.  On the batch of the step K loses r r' [Z A] over n E r^2,
-    summed over linear directions.
+    h - T (1 + psi^T D T)^-1 psi^T D h.  On the batch of the step K loses rho rho' [Z A] over n,
+    summed over linear directions and over the functions rho that the rows know of the batch.
     """
     system, o, label = point.system, point.weighted, samples.label
     screened, count = np.zeros_like(label), len(o)
@@ -304,7 +304,7 @@ def _screened(point: Point, samples: ReadoutSamples) -> Float[np.ndarray, "y m"]
             continue
         nodes, h = np.tile(o, len(given)), given.ravel()
         psi, turned = flat_pair(part.means, point.counted)
-        on_batch = bool(part.layers[0]) and bool(np.any(samples.residual))
+        on_batch = bool(part.layers[0]) and len(samples.known) > 0
         if psi.shape[1] < len(psi) and not on_batch:
             drawn = psi.T * nodes
             inner = np.eye(len(drawn)) + drawn @ turned
@@ -313,7 +313,7 @@ def _screened(point: Point, samples: ReadoutSamples) -> Float[np.ndarray, "y m"]
             kernel = turned @ psi.T
             if on_batch:
                 linear = np.tensordot(point.screen.stack.counts[:-1], point.screen.answers[:-1], 1)
-                pairs = np.outer(samples.residual, samples.residual)
+                pairs = samples.known.T @ samples.known
                 kernel[:count, :count] -= pairs * linear / system.n
             answer = np.linalg.solve(np.eye(len(h)) + kernel * nodes, h)
         screened[part.layers] = answer.reshape(given.shape)

@@ -12,6 +12,7 @@ network and t = beta.x on a sample outside the batch (docs/derivations/two_step.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +29,9 @@ from giantstep.problem.setting import Setting
 SAMPLE_SPACING = {1: 0.004, 2: 0.15, 3: 0.6}
 """Of the grid over the coordinates of the label on the samples of a step: moments of a label that
 jumps to 1e-3 on a line, to 1e-2 in the plane and in space."""
+
+COARSE_SPACING = {1: 0.02, 2: 0.4, 3: 0.9}
+"""As ``SAMPLE_SPACING`` where two coordinates or more are integrated beside the label's."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +134,12 @@ class Network:
 
     @cached_property
     def label_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``label_rule`` on the grid of a step's samples."""
+        return self.label_rule(SAMPLE_SPACING)
+
+    def label_rule(self, spacing: Mapping[int, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """z, weights and signs for E over z ~ N(0, I_r) and the sign of y = +-f(z)."""
-        points, weights = label_grid(self.inputs.target.r, SAMPLE_SPACING)
+        points, weights = label_grid(self.inputs.target.r, spacing)
         flipped = self.setting.corruption
         if flipped == 0:
             return points, weights, np.ones(len(points))

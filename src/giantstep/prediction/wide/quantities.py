@@ -19,7 +19,7 @@ from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistic
 from giantstep.prediction.wide.seen_inputs import seen_inputs
 from giantstep.prediction.wide.slopes import start_rule
 from giantstep.prediction.wide.step import learned_step
-from giantstep.prediction.wide.update import update_after
+from giantstep.prediction.wide.update import batch_of, update_after
 from giantstep.problem.frames import block_profiles
 from giantstep.problem.setting import Setting
 
@@ -191,6 +191,18 @@ def own_pull(setting: Setting) -> float | None:
     pull = step.size * moments.slope * network.start_feedback * moments.linear
     least = min(kappa_square(network, step, on_batch=on_batch) for on_batch in (False, True))
     return pull if least < 0.0 else 0.0
+
+
+def own_output_share(setting: Setting) -> float:
+    """Share of E r_1^2 that the fluctuation of the network's own output makes up at the start."""
+    network = Network(setting)
+    own = network.start_feedback**2 * network.moments.variance
+    return own / network.residual_square
+
+
+def directions_before(setting: Setting) -> float:
+    """Directions along which the first of two steps moves rows, as samples of the second see it."""
+    return float(batch_of(Network(setting)).coordinates.shape[1])
 
 
 # -- residuals ------------------------------------------------------------------------------------

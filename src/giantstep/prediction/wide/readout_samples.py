@@ -22,15 +22,16 @@ class ReadoutSamples:
     """A closed system, the labels on its nodes, and the weights of the nodes of test samples.
 
     ``label`` -> the label's mean and slopes on layers of nodes, ``curve`` its degree 2, and
-    ``remaining`` the power that no node resolves.  ``residual`` -> r/sqrt(E r^2) on samples of the
-    step itself, 0 on others: the inputs of the former have sum_mu r_mu x_mu = 0 outside v.
+    ``remaining`` the power that no node resolves.  ``known`` -> functions rho on samples of the
+    last step, 0 on others: the sums of rho_mu x_mu are part of the learned directions, so that the
+    label is less along others.
     """
 
     system: ClosedSystem
     label: Float[np.ndarray, "y m"]
     curve: Float[np.ndarray, "m s"]
     remaining: Float[np.ndarray, " m"]
-    residual: Float[np.ndarray, " m"]
+    known: Float[np.ndarray, "c m"]
     test_weights: Float[np.ndarray, " m"]
 
 
@@ -47,7 +48,7 @@ def labelled(setting: Setting, system: ClosedSystem) -> ReadoutSamples:
         label=label,
         curve=curve,
         remaining=degrees.remaining,
-        residual=np.zeros(len(system.weights)),
+        known=np.zeros((0, len(system.weights))),
         test_weights=system.weights,
     )
 

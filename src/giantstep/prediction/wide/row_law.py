@@ -28,7 +28,12 @@ from giantstep.prediction.wide.along_target import (
     along_target_after_more,
     along_target_after_one,
 )
-from giantstep.prediction.wide.both_steps import applies_to, learned_of, matrix_of_both
+from giantstep.prediction.wide.both_steps import (
+    Learned,
+    applies_to,
+    learned_of,
+    matrix_of_both,
+)
 from giantstep.prediction.wide.directions import directions_of
 from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics, between
@@ -194,19 +199,24 @@ def _with_both_steps(
 ) -> tuple[RowLaw, GradientMatrix]:
     """The law after two fresh steps with the part of its noise that is linear in a row, and S."""
     nodes, weights = network.readout
-    update = update_after(network)
-    effective = independent_rows(network, update)
-    directions = directions_of(effective.kernel, effective.target, weights)
-    k = len(law.overlap)
-    # v_k = sum_u weight phi_k(u) R(u)/theta_k
-    shares = weights[:, None] * directions.along[:, :k] / directions.squares[:k]
-    matrix, carried, strength = matrix_of_both(network, learned_of(network, law.overlap, shares))
-    square = float(weights @ update.spread)
+    learned = learned_by_two(network, len(law.overlap))
+    matrix, carried, strength = matrix_of_both(network, learned)
+    square = float(weights @ update_after(network).spread)
     share = min(strength / math.sqrt(square), 1.0) if square > 0 else 0.0
     size = carried.shape[-1]
     at = between(nodes, carried.reshape(len(nodes), -1), u.ravel())
     special = at.reshape(*u.shape, size, size)
     return replace(law, linear_share=share), replace(matrix, carried=special)
+
+
+def learned_by_two(network: Network, k: int) -> Learned:
+    """The ``k`` strongest directions after two fresh steps, and how the samples are in them."""
+    weights, update = network.readout[1], update_after(network)
+    effective = independent_rows(network, update)
+    directions = directions_of(effective.kernel, effective.target, weights)
+    # v_k = sum_u weight phi_k(u) R(u)/theta_k
+    shares = weights[:, None] * directions.along[:, :k] / directions.squares[:k]
+    return learned_of(network, directions.overlap[:k], shares)
 
 
 def independent_rows(network: Network, update: RowUpdate) -> RowUpdate:

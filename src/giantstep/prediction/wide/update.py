@@ -197,6 +197,11 @@ def added_beside(network: Network, batch: Batch) -> Float[np.ndarray, " q"]:
     return _per_row(network) ** 2 * (noise + (batch.slopes.on_start @ batch.mean) ** 2)
 
 
+def carried_noise(network: Network, batch: Batch) -> Float[np.ndarray, " q"]:
+    """1 + (e/sqrt p) u E[r sigma''(A)]: what the last step makes of the noise a row has."""
+    return 1.0 + _per_row(network) * (batch.slopes.curvature @ batch.mean)
+
+
 def _spread(
     network: Network, before: RowUpdate, batch: Batch
 ) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, "q r r"]]:
@@ -210,7 +215,7 @@ def _spread(
     docs/derivations/many_steps.md, eq. (7); docs/derivations/two_step.md, eq. (7).
     """
     slopes, size = batch.slopes, network.size(network.setting.steps - 1)
-    carried = 1.0 + _per_row(network) * (slopes.curvature @ batch.mean)
+    carried = carried_noise(network, batch)
     variance = size**2 * (slopes.square - slopes.mean**2)
     total = variance @ batch.square
     along = np.tensordot(variance, batch.target_square, axes=1)
