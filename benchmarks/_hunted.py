@@ -203,7 +203,7 @@ WORDS: dict[str, tuple[Any, ...]] = SELDOM | {
     "steps": ("log(d)/2", "log(d)", "2*log(d)"),
     "record": ("log", "every(2)"),
     "precision": ("float64",),
-    "engine": ("deferred", "dense"),
+    "engine": ("dense",),
     "target": ("separable(He2, 6, 1)", "separable(He1 + He3, 5, 0.5)", "staircase", "joint-step"),
 }
 """Fields that one setting in five of the kind ``words`` has other than by default.
