@@ -204,11 +204,13 @@ WORDS: dict[str, tuple[Any, ...]] = SELDOM | {
     "record": ("log", "every(2)"),
     "precision": ("float64",),
     "engine": ("dense",),
+    "label_kind": ("sign",),
     "target": ("separable(He2, 6, 1)", "separable(He1 + He3, 5, 0.5)", "staircase", "joint-step"),
 }
 """Fields that one setting in five of the kind ``words`` has other than by default.
 
-Inputs and starts are drawn beside them.  Left out are inputs that no theory covers, and devices.
+Inputs and starts are drawn beside them.  Left out are inputs that no theory covers, and devices;
+random signs go with bounded targets alone.
 """
 
 

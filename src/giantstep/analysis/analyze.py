@@ -264,7 +264,11 @@ def analyze_setting(setting: Setting) -> Analysis:
     """The analysis of a setting; inputs that are not normal about a mean count as N(0, I)."""
     inputs = setting.inputs if setting.inputs.normal_about_mean else "gaussian"
     frame = setting.frame if setting.inputs.in_blocks else "random"
-    return analyze(setting.target, setting.activation, inputs=inputs, frame=frame, d=setting.d)
+    # A transform of a sign is affine in it, so that reused batches hand on the label alone.
+    degree = {"label_degree": 1} if setting.label_noise.signs else {}
+    return analyze(
+        setting.target, setting.activation, inputs=inputs, frame=frame, d=setting.d, **degree
+    )
 
 
 def _analyze(f: Target, sigma: Activation, label_degree: int, inputs: SeenInputs) -> Analysis:
