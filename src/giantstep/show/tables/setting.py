@@ -133,7 +133,7 @@ def steps_text(setting: Setting) -> str:
 def noise_text(setting: Setting) -> str:
     """What stands between the target and the labels."""
     if setting.label_noise.signs:
-        return "labels that are random signs of this mean"
+        return "labels drawn as signs with the target as mean"
     if setting.corruption:
         return f"{setting.corruption:.3g} of the labels with the other sign"
     return f"noise {setting.noise:g}"
