@@ -42,6 +42,7 @@ WORDS: dict[str, Sequence[Any]] = {
     "update": (*UPDATES, "clipped(1)", "clipped(0)", "clippedwhole(2/p)", "sign(1)"),
     "gradient": ("full", "tangent", "normal"),
     "lookahead": ("none", "sample(p/d)", "batch(-2)", "sample", "batch(x)", "sample(1/0)"),
+    "label_kind": ("number", "sign", "signs", "x"),
     "momentum": (0.0, 0.9, "nesterov(0.9)", "nesterov", "nesterov(1)", "polyak(0.5)"),
     "loss": (*LOSSES, "huber(1)", "huber(0)", "huber(nan)"),
     "residual": ("full", "labels"),

@@ -10,12 +10,13 @@ refusals and of parts left open, the seconds of the predictions, and every flagg
 line of Python.  ``--index 3`` takes that one alone, ``--runs 200`` with so many runs,
 ``--processes 16`` shares the settings out, ``--brief 1`` prints the summary alone.
 
-Five kinds of settings: narrow networks at d of some thousands, networks of linear width after one
+Six kinds of settings: narrow networks at d of some thousands, networks of linear width after one
 or two steps (wide) and after three or four on fresh batches (many), and the sizes of a first try
 (small): d = 20 to 150, p = 1 to 2 d, n = d to d^3, one to four steps, with
 every field that a first try may change (benchmarks/_hunted.py).  The fifth (words) has narrow
-networks at d of 300 to 3000 with any words of the record.  The summary says which share of a kind
-has a prediction.
+networks at d of 300 to 3000 with any words of the record, the sixth (inputs) shifted, spiked and
+blocked inputs, clusters and power laws with random numbers and frames, a fifth of them at linear
+width after one step.  The summary says which share of a kind has a prediction.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def printed_numbers_off(predicted: Trajectory, simulated: Trajectory) -> tuple[s
 def words(setting: Setting) -> str:
     """The fields that are not the record's own defaults, as they are written in Python."""
     plain, usual = setting.as_dict(), Setting("x1").as_dict()
-    given = {k: v for k, v in plain.items() if v != usual[k] or k in ("d", "n", "p", "steps")}
+    given = {k: v for k, v in plain.items() if v != usual.get(k) or k in ("d", "n", "p", "steps")}
     target = given.pop("target", "x1")
     return f"{target!r}, " + ", ".join(f"{name}={value!r}" for name, value in given.items())
 
@@ -241,6 +242,7 @@ def main() -> None:
         "small": 4,
         "many": 0,
         "words": 0,
+        "inputs": 0,
         "runs": 0,
         "index": -1,
         "brief": 0,

@@ -106,6 +106,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
         each | {"lookahead": "sample(p/d)"} for each in (NARROW, NARROW | {"batches": "reused"})
     ],
     "momentum": [NARROW | {"momentum": 0.5}],
+    "label_kind": [NARROW | {"target": "tanh(x1)", "label_kind": "sign"}],
     "batches": [NARROW | {"batches": "repeat(2)"}, WIDE | {"steps": 3, "batches": "reused"}],
     "readout_n": [NARROW],
     "p": [NARROW],

@@ -27,6 +27,10 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"label_transform": "tanh(y)"}, r"label_transform must be y for .*, got 'tanh\(y\)'"),
     ({"loss": "huber(1)"}, r"loss must be square for .*, got 'huber\(1\)'"),
     ({"gradient": "tangent"}, "gradient must be full for .*, got 'tangent'"),
+    (
+        {"label_kind": "sign", "target": "tanh(x1)"},
+        "label_kind must be number for .*, got 'sign'",
+    ),
     ({"lookahead": "batch(2)"}, r"lookahead must be none for .*, got 'batch\(2\)'"),
     ({"momentum": 0.5}, "momentum must be 0 for .*, got '0.5'"),
     ({"readout_between": "ridge"}, "readout_between must be frozen.* for .*, got 'ridge'"),

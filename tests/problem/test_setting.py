@@ -358,6 +358,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"noise": 1e300}, "noise", "1e+300"),
     ({"corruption": 1.5}, "corruption", "1.5"),
     ({"corruption": 0.1, "noise": 0.3}, "noise", "0.3"),
+    ({"label_kind": "sign", "noise": 0.3, "target": "tanh(x1)"}, "noise", "0.3"),
+    ({"label_kind": "sign", "target": "x1"}, "target", "'x1'"),
     ({"ridge": 0}, "ridge", "0"),
     ({"ridge": -1e-3}, "ridge", "-0.001"),
     ({"ridge": (1e-3, 0)}, "ridge", "0"),

@@ -197,12 +197,16 @@ def describe(series: HermiteSeries, tolerance: float) -> str:
     return write_sum({name: value for name, value in terms.items() if abs(value) > tolerance})
 
 
+LABEL_DEGREE = 3
+"""The highest power of a polynomial label that is tried exactly."""
+
+
 def analyze(
     target: str | Callable[..., Any] | Target,
     activation: str | Callable[[Any], Any] | Activation = "relu",
     *,
     directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
-    label_degree: int = 3,
+    label_degree: int = LABEL_DEGREE,
     inputs: str | InputLaw = "gaussian",
     frame: str = "random",
     d: int = 10_000,
@@ -280,7 +284,15 @@ def analyze_setting(setting: Setting) -> Analysis:
     """The analysis of a setting; inputs that are not normal about a mean count as N(0, I)."""
     inputs = setting.inputs if setting.inputs.normal_about_mean else "gaussian"
     frame = setting.frame if setting.inputs.in_blocks else "random"
-    return analyze(setting.target, setting.activation, inputs=inputs, frame=frame, d=setting.d)
+    return analyze(
+        setting.target,
+        setting.activation,
+        # A function of a sign is affine in it, so that reused batches hand on the label alone.
+        label_degree=1 if setting.label_noise.signs else LABEL_DEGREE,
+        inputs=inputs,
+        frame=frame,
+        d=setting.d,
+    )
 
 
 def _analyze(f: Target, sigma: Activation, label_degree: int, inputs: SeenInputs) -> Analysis:

@@ -183,6 +183,7 @@ COVERED: Covered = {
     "decay": None,
     "gradient": None,
     "inputs": None,
+    "label_kind": None,
     "label_transform": None,
     "lookahead": None,
     "loss": None,
@@ -242,6 +243,7 @@ LEARNING_CURVE = (
     one_of("deflate", (-1,), "a learning curve"),
     one_of("bias", (0.0,), "a learning curve"),
     one_of("corruption", (0.0,), "a learning curve"),
+    one_of("label_kind", ("number",), "a learning curve"),
     must_be(
         "readout_batch",
         "fresh",

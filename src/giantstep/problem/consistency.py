@@ -9,6 +9,7 @@ import numpy as np
 
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.accuracy import ROUNDING
+from giantstep.gaussian.points import normal_points
 from giantstep.problem.frames import frame_shares
 from giantstep.problem.step_size import FLOAT32_MAX
 from giantstep.problem.tables import check_rows, frame_columns
@@ -31,6 +32,8 @@ def check_setting(setting: Setting) -> None:
         raise InputError(f"corruption must be from 0 to 1, got {setting.corruption:g}")
     if setting.corruption > 0 and setting.noise > 0:
         raise InputError(f"noise must be 0 where labels are corrupted, got {setting.noise:g}")
+    if setting.label_noise.signs:
+        _check_signs(setting)
     if not 0 <= setting.bias <= FLOAT32_MAX:
         raise InputError(f"bias must be a standard deviation, got {setting.bias:g}")
     if not 0 <= setting.decay <= 1:
@@ -71,6 +74,22 @@ def check_setting(setting: Setting) -> None:
             f"got {setting.frame!r}"
         )
     _check_data(setting)
+
+
+def _check_signs(setting: Setting, *, log2_points: int = 10, spread: float = 2.0) -> None:
+    """Refuse a target that is no mean of signs, at normal points ``spread`` times as far out."""
+    for name, value in (("noise", setting.noise), ("corruption", setting.corruption)):
+        if value:
+            raise InputError(f"{name} must be 0 for label_kind = sign, got {value:g}")
+    if setting.target.column:
+        raise InputError("label_kind must be number for labels of a data set, got 'sign'")
+    points = spread * normal_points(setting.target.r, 0, log2_points)
+    largest = float(np.max(np.abs(setting.target(list(points.T)))))
+    if not largest <= 1.0 + ROUNDING:
+        raise InputError(
+            f"target must be from -1 to 1 for label_kind = sign, got {setting.target.name!r}, "
+            f"which is {largest:.3g} in size at a point"
+        )
 
 
 def _check_data(setting: Setting) -> None:

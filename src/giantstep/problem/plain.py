@@ -11,6 +11,7 @@ PLAIN: dict[str, tuple[Any, ...]] = {
     "bias": (0.0,),
     "decay": (0.0,),
     "gradient": ("full",),
+    "label_kind": ("number",),
     "label_transform": (make_transform("y"),),
     "lookahead": ("none",),
     "loss": ("square",),

@@ -54,10 +54,10 @@ class Setting(Record):
 
         w_i <- (1 - decay) w_i + step_size * s_p a_i/n sum_j (y_j - f(x_j)) sigma'(<w_i, x_j>) x_j
 
-    and labels are y = f*(<w*_1, x>, ..., <w*_r, x>) + noise.  s_p -> output_scale,
-    a -> readout_start, W -> start, b -> bias, sigma -> activation, f* -> target; x has the law
-    ``inputs``.  ``gradient``, ``lookahead``, ``momentum`` and ``update`` change what the step size
-    multiplies.
+    and labels are y = f*(<w*_1, x>, ..., <w*_r, x>) + noise, or with ``label_kind = sign`` random
+    signs of mean f*.  s_p -> output_scale, a -> readout_start, W -> start, b -> bias,
+    sigma -> activation, f* -> target; x has the law ``inputs``.  ``gradient``, ``lookahead``,
+    ``momentum`` and ``update`` change what the step size multiplies.
     After every step a ridge readout is fitted and tested on samples of its own.
 
     Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``n="d*log(d)"``,
@@ -289,6 +289,13 @@ class Setting(Record):
         default=0.0,
         takes="NUMBER",
     )
+    label_kind: Field[str, str] = Field(
+        one_of("number", "sign"),
+        "Data",
+        "number (the target, with its noise), or sign (+1 or -1 at random, with the target as the "
+        "mean, which must be from -1 to 1)",
+        default="number",
+    )
     ridge: Field[Size | Sequence[Size], tuple[float, ...] | Literal["cv"]] = Field(
         readers.ridges,
         "Readout",
@@ -480,7 +487,7 @@ class Setting(Record):
     @property
     def label_noise(self) -> LabelNoise:
         """What stands between the target and the labels."""
-        return LabelNoise(self.noise, self.corruption)
+        return LabelNoise(self.noise, self.corruption, self.label_kind == "sign")
 
     @property
     def noisy(self) -> bool:

@@ -141,7 +141,7 @@ def square_spread(setting: Setting) -> float:
     agree with each other, and not with the mean.  0 for other targets, whose tails are light.
     """
     power = setting.target.label_power(2)
-    if power is None:
+    if power is None or setting.label_noise.signs:
         return 0.0
     noise, square = setting.noise**2, setting.target.series.square
     fourth = power.square + 6.0 * square * noise + 3.0 * noise**2

@@ -15,6 +15,7 @@ from giantstep.prediction.narrow.points import sobol_quadrature
 from giantstep.prediction.narrow.state import start_of_run, typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import typical_span
 from giantstep.records.comparison import compare
 from giantstep.records.differences import ordered
 from giantstep.records.observables import expected, observed
@@ -23,6 +24,8 @@ from giantstep.simulation.simulate import simulate
 
 RUNS = 400
 BASE: dict[str, Any] = {"target": "x1 + x1*x2", "readout_n": 0, "test_n": 0, "seed": 1}
+ROWS = np.random.default_rng(5).standard_normal((4, 600)) / math.sqrt(600)
+"""Four rows of R^600."""
 OURS = 0.03
 """Share of a standard deviation that its quadrature leaves at four neurons (over seeds)."""
 
@@ -340,3 +343,29 @@ def test_without_deviations_the_means_are_the_same(batches: str) -> None:
     assert means.overlap_deviation is None
     assert np.array_equal(means.overlap, whole.overlap)
     assert np.array_equal(means.gram, whole.gram)
+
+
+@pytest.mark.parametrize(
+    ("given", "numbers"),
+    [
+        ({"steps": "log(d)/2.5"}, {"steps": 3}),
+        ({"readout_between": "gradient(d/100)"}, {"readout_between": "gradient(6)"}),
+        ({"lookahead": "sample(0.01)", "batches": "fresh"}, {"lookahead": "sample(6/d)"}),
+        ({"start": "given", "start_rows": ROWS}, {"start_rows": typical_span(2, 600).hold(ROWS)}),
+    ],
+    ids=["steps", "readout", "lookahead", "rows"],
+)
+def test_runs_at_fewer_samples_keep_their_numbers(
+    given: dict[str, Any], numbers: dict[str, Any]
+) -> None:
+    """Numbers in terms of d = 600 are those of the setting, and rows of R^d may be given."""
+    sizes: dict[str, Any] = {"activation": "tanh", "d": 600, "n": 6000, "p": 4, "steps": 2}
+    setting = Setting(**BASE | sizes | {"start": "sphere", "batches": "reused"} | given)
+    assert deviations.fewer_samples(setting) < setting.n
+    found = []
+    for each in (setting, setting.vary(**numbers)):
+        start = typical_start(each)
+        mean = (np.zeros((each.steps + 1, 4, 2)), np.tile(np.eye(4), (each.steps + 1, 1, 1)))
+        found.append(deviations.deviations_by_runs(each, start, mean, given=False, rows=16))
+    assert np.allclose(found[0].gram, found[1].gram, rtol=1e-4)
+    assert np.all(found[0].gram[1:] > 0)

@@ -146,7 +146,7 @@ def committee_of(setting: Setting) -> Committee | None:
     Labels as they are or with noise, the squared loss, no biases.
     """
     plain = setting.loss.kind.plain and setting.label_transform.is_plain and setting.bias == 0
-    if not plain or setting.corruption > 0 or setting.deflate >= 0:
+    if not plain or setting.label_noise.jumps or setting.deflate >= 0:
         return None
     if setting.activation.expression is None or setting.target.expression is None:
         return None

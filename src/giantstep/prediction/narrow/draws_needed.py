@@ -16,6 +16,7 @@ from giantstep.prediction.narrow.limits import (
     FITTED_PART,
     LEARNED_SPAN,
     MEANS,
+    PAIRED_SPAN,
     PARTS,
     SAMPLES_OF_A_LENGTH,
     drawable,
@@ -78,6 +79,19 @@ def spans_are_noise(setting: Setting, fields: Fields, accuracy: Accuracy) -> boo
         return False
     held = _least_held(setting, fields) - _held_by_points(setting, accuracy)
     return not LEARNED_SPAN.allows(setting.p / setting.d / max(held, np.finfo(float).tiny))
+
+
+def pairs_add(setting: Setting, fields: Fields, *, unknown: float = 5.0) -> bool:
+    """Whether the differences of paired rows add to a principal cosine of the one mean row.
+
+    From the share ``unknown`` of the squared cosine on fluctuations make most of the number, which
+    is then not known (``records.observables.UNKNOWN``), and no reason to draw runs.
+    """
+    if len(fields["span"]) != 1 or not pairs_part(setting):
+        return False
+    cosines = np.linalg.svd(fields["span"][:, 1:], compute_uv=False)[..., : setting.p]
+    shares = setting.p / setting.d / np.maximum(cosines**2, np.finfo(float).tiny)
+    return not all(PAIRED_SPAN.allows(share) for share in shares[shares < unknown])
 
 
 def errors_of_points(setting: Setting, fields: Fields, accuracy: Accuracy) -> float:

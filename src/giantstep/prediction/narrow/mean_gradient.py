@@ -113,7 +113,7 @@ def _label_rule(
     r, expression = setting.target.r, setting.target.expression
     planes = None if expression is None or r not in RULES else kink_planes(expression, r)
     # Noise of mean 0 does not count unless something is done to the noisy label.
-    if planes is None or setting.corruption > 0 or not setting.label_transform.is_plain:
+    if planes is None or setting.label_noise.jumps or not setting.label_transform.is_plain:
         normals = normal_sets(r + 1, 0, log2_points, 1)(0)
         z, noise, weights = normals[:, :r], normals[:, r], np.full(len(normals), 1 / len(normals))
     else:

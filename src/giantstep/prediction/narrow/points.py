@@ -136,7 +136,7 @@ def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
     planes = None if expression is None else kink_planes(expression, r)
     if setting.lookahead.kind.on_sample:  # kinks move with the labels and the lengths of samples
         return None
-    if setting.corruption > 0:  # a jump in the variable of the noise
+    if setting.label_noise.jumps:  # a jump in the variable of the noise
         return None
     if setting.inputs.known_directions:  # kinks are planes of standard coordinates
         return None

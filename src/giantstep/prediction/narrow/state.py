@@ -141,7 +141,8 @@ def second_moment_gap(
     """E y^2, which is known for standard inputs and most of an error, less its quadrature."""
     if not setting.inputs.taken_for_gaussian:
         return 0.0
-    return setting.target.series.square + setting.noise**2 - float(weights @ labels**2)
+    known = setting.label_noise.mean_square(setting.target.series.square)
+    return known - float(weights @ labels**2)
 
 
 def squared_error(

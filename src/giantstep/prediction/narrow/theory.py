@@ -31,6 +31,7 @@ from giantstep.prediction.narrow.draws_needed import (
     draws_fits,
     errors_of_points,
     needs_draws,
+    pairs_add,
     pairs_part,
     quick,
     spans_are_noise,
@@ -105,9 +106,8 @@ def _around_means(
         return completed
     share = errors_of_points(setting, completed, accuracy)
     blurred = not POINTS_OF_ROWS.allows(share)
-    noise = spans_are_noise(setting, completed, accuracy) and quick(
-        setting, fits=False, seconds=10.0
-    )
+    noise = spans_are_noise(setting, completed, accuracy) or pairs_add(setting, completed)
+    noise = noise and quick(setting, fits=False, seconds=10.0)
     if (blurred or noise) and drawable(setting):
         return None
     # Deviations around a mean that is blurred would say what the points hold of a direction.

@@ -20,7 +20,7 @@ from giantstep.show.tables.parts import counted, shortened
 
 SAID = (
     *("activation", "d", "n", "p", "steps", "step_size", "batches", "noise", "corruption"),
-    *("inputs", "start", "runs", "seed", "engine", "device", "spectra"),
+    *("inputs", "label_kind", "start", "runs", "seed", "engine", "device", "spectra"),
 )
 """Fields that a heading says in words of its own, or that change no result."""
 
@@ -132,6 +132,8 @@ def steps_text(setting: Setting) -> str:
 
 def noise_text(setting: Setting) -> str:
     """What stands between the target and the labels."""
+    if setting.label_noise.signs:
+        return "labels drawn as signs with the target as mean"
     if setting.corruption:
         return f"{setting.corruption:.3g} of the labels with the other sign"
     return f"noise {setting.noise:g}"
