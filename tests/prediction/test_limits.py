@@ -52,7 +52,7 @@ SPIKED = {"deflate": 1, "inputs": "spiked(3, 0.5)", "d": 1000}
 EMERGENCE = {"target": "He2(x1)", "d": 100, "n": 1000, "p": 10, "steps": 1, "residual": "labels"}
 LAST = WIDE | {"readout_batch": "last", "readout_n": "n", "residual": "labels"}
 INSIDE: list[dict[str, Any]] = [
-    LAST,
+    *(LAST, LAST | {"steps": 2}),
     *(NARROW, MANY, LONG, AGAIN, WIDE, TWO, PAIRED, EVEN, NARROW | {"n": 5}),
     *(HEAVY | {"rows": "normalised", "n": 50, "step_size": 1e-3}, NARROW | {"deflate": 1}),
     *(HEAVY | {"update": "normalised"}, HEAVY | SPIKED | {"n": 4800, "d": 10**5}),
@@ -67,7 +67,11 @@ INSIDE: list[dict[str, Any]] = [
 """Settings such that each limit applies to one and has nothing to say."""
 
 BEYOND: dict[str, list[dict[str, Any]]] = {
-    "steps before a readout on their last batch": [LAST | {"steps": 2}],
+    "steps before a readout on their last batch": [LAST | {"steps": 3}],
+    "own output in the residual before a second step": [
+        LAST | {"steps": 2, "residual": "full", "start": "sphere"}
+    ],
+    "direction of the first step": [LAST | {"steps": 2, "activation": "He2"}],
     "pull of the network's own output on its batch": [
         LAST | {"residual": "full", "start": "sphere", "step_size": 0.3}
     ],
@@ -107,7 +111,10 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     ],
     "momentum": [NARROW | {"momentum": 0.5}],
     "label_kind": [NARROW | {"target": "tanh(x1)", "label_kind": "sign"}],
-    "batches": [NARROW | {"batches": "repeat(2)"}, WIDE | {"steps": 3, "batches": "reused"}],
+    "batches": [
+        *(NARROW | {"batches": "repeat(2)"}, WIDE | {"steps": 3, "batches": "reused"}),
+        LAST | {"steps": 2, "batches": "reused"},
+    ],
     "readout_n": [NARROW],
     "p": [NARROW],
     "step_size": [ONE | {"step_size": [1e-3, 2e-3]}],

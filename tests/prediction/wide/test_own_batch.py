@@ -16,6 +16,7 @@ from giantstep.prediction.wide.batch_nodes import cells_of, gauss_rule
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.losses import energies, loss_curve, losses
 from giantstep.prediction.wide.own_batch import Echo, batch_samples, neuron_echo
+from giantstep.prediction.wide.rows import readout_losses
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
 
@@ -261,6 +262,18 @@ def test_errors_after_too_much_noise_are_left_open() -> None:
     noisier = predict(setting.vary(step_size=25.0), theory="linear-width")
     assert np.isnan(noisier.test_error[0, 1])
     assert any("too few samples for a readout on the last batch" in n for n in noisier.notes)
+
+
+def test_the_uncertainty_counts_penalties_that_leave_one_out_does_not_tell_apart() -> None:
+    """Runs choose among them; with a given penalty there is nothing to choose."""
+    setting = Setting(**FIELDS | CASES["leave-one-out"])
+    chosen = predict(setting, theory="linear-width").readout_relative_uncertainty
+    given = predict(setting.vary(ridge=0.01), theory="linear-width").readout_relative_uncertainty
+    loose = readout_losses(setting).loose
+    assert 0.01 < loose < 0.1
+    assert chosen == pytest.approx(np.hypot(given, loose), rel=1e-9)
+    fresh = predict(setting.vary(readout_batch="fresh"), theory="linear-width")
+    assert fresh.readout_relative_uncertainty < given + 1e-12
 
 
 def test_the_batch_has_n_samples() -> None:

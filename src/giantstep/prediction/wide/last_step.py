@@ -90,8 +90,8 @@ def _second(network: Network, types: NeuronTypes) -> tuple[BatchNodes, LastStep]
     docs/derivations/own_batch.md, eq. (11).
     """
     learned = learned_by_two(network, len(types.overlap))
-    at = len(learned.overlap) - 1
-    nodes = nodes_of(_slices(network, learned), CELLS_OF_SECOND[at], COUNTS_OF_SECOND[at])
+    beyond = len(learned.overlap) - 1
+    nodes = nodes_of(_slices(network, learned), CELLS_OF_SECOND[beyond], COUNTS_OF_SECOND[beyond])
     first, last = update_after(network.with_steps(1)), update_after(network)
     u, root = types.readout, math.sqrt(network.setting.p)
     columns = [
@@ -102,7 +102,7 @@ def _second(network: Network, types: NeuronTypes) -> tuple[BatchNodes, LastStep]
         carried_noise(network, batch_of(network)),
     ]
     at = between(network.readout[0], np.column_stack(columns), u.ravel()).reshape(*u.shape, -1)
-    kept, square, kept_after, square_after, carried = np.moveaxis(at, -1, 0)
+    kept, square, kept_after, square_after, carried = (at[..., j] for j in range(5))
     before = np.sqrt(kept**2 + square)
     common = carried * square
     alone = np.sign(u) * common / np.sqrt(np.maximum(square_after, common**2 / square))

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from giantstep.prediction.limits import Limit, computed, refuse_beyond, when
+from giantstep.prediction.wide.batch_limits import BATCH_NOISE, BATCH_TRAIN_NOISE, ON_BATCH
 from giantstep.prediction.wide.input_limits import FEW_AXES
-from giantstep.prediction.wide.limits import (
-    AT_MOST_FOUR,
-    BATCH_NOISE,
-    BATCH_TRAIN_NOISE,
-    FRESH_READOUT,
-    ON_BATCH,
-)
+from giantstep.prediction.wide.limits import AT_MOST_FOUR, FRESH_READOUT
 from giantstep.prediction.wide.network import Network, ReadoutStatistics
 from giantstep.prediction.wide.quantities import (
     lengths_moved,

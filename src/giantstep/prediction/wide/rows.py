@@ -13,7 +13,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.limits import AT_MOST_FOUR, BATCH_NOISE
+from giantstep.prediction.wide.batch_limits import BATCH_NOISE
+from giantstep.prediction.wide.limits import AT_MOST_FOUR
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
 from giantstep.prediction.wide.part_limits import refuse_row_noise

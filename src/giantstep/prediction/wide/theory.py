@@ -12,11 +12,15 @@ from jaxtyping import Float
 
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
+from giantstep.prediction.wide.batch_limits import BATCH_TRAIN_NOISE
 from giantstep.prediction.wide.laws import MATRICES, Matrix, spectra_of_runs
-from giantstep.prediction.wide.limits import BATCH_TRAIN_NOISE
 from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.part_limits import DECIDED
-from giantstep.prediction.wide.quantities import left_out, left_out_of_errors
+from giantstep.prediction.wide.quantities import (
+    fitted_on_batch,
+    left_out,
+    left_out_of_errors,
+)
 from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
 from giantstep.prediction.wide.runs import statistics_nodes
 from giantstep.problem.setting import Setting
@@ -32,8 +36,9 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
     ]
     notes: list[str] = []
     fields = _rows(setting, parts, readouts)
+    undecided: list[float] = []
     if setting.readout_n:
-        errors = partial(_losses, notes=notes)
+        errors = partial(_losses, notes=notes, undecided=undecided)
         losses = [
             _tried(errors, part, readouts, name="readout errors", notes=notes) for part in parts
         ]
@@ -46,8 +51,9 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
     return fields | {
         "notes": tuple(notes),
         "relative_uncertainty": left_out(setting),
-        "readout_relative_uncertainty": math.sqrt(
-            max(left_out_of_errors(setting) ** 2 - left_out(setting) ** 2, 0.0)
+        "readout_relative_uncertainty": math.hypot(
+            math.sqrt(max(left_out_of_errors(setting) ** 2 - left_out(setting) ** 2, 0.0)),
+            max(undecided, default=0.0),
         ),
         "own_runs": len(readouts) > 1,
     }
@@ -93,8 +99,18 @@ def _rows(
     return fields
 
 
-def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"], *, notes: list[str]) -> Arrays:
-    """Train and test error of the readout for each run; a note where train errors are left open."""
+def _losses(
+    setting: Setting,
+    readouts: Float[np.ndarray, "rows p"],
+    *,
+    notes: list[str],
+    undecided: list[float],
+) -> Arrays:
+    """Train and test error of the readout for each run; a note where train errors are left open.
+
+    On the last batch ``undecided`` gets the relative difference of train errors at penalties that
+    leave-one-out does not tell apart: runs choose among them.
+    """
     nodes = statistics_nodes(setting, readouts, signed=True)
     computed: list[Losses] = []
     for statistics in nodes.statistics:
@@ -109,6 +125,8 @@ def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"], *, notes: l
     if complaint is not None:
         carried["train"] = np.full(len(readouts), math.nan)
         notes.append(f"no prediction of train errors after step {setting.steps}: {complaint}")
+    elif fitted_on_batch(setting):
+        undecided.append(loose)
     return carried
 
 
