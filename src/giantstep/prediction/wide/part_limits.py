@@ -49,7 +49,10 @@ NOISE = Limit(
 NOISE_OF_ONE_STEP = Limit(
     name="noise of one step in the rows",
     quantity=noise_of_one_step,
-    # EVIDENCE
+    # 27 random settings at 1 to 9, d = 200, p/d from 0.3 to 2, n/d from 0.75 to 8: without sampling
+    # errors the root mean square is 1.0 % for test errors, 2.2 % for train errors, 0.6 % for
+    # outliers of the features of tanh and erf, and 3.2 % for those of other activations, of which
+    # two nearly coincide.  One train error is 13 % off.
     most=9.0,
     sentence=ADDS,
     evidence="docs/derivations/closed_system.md",
