@@ -4,7 +4,8 @@ Fourteen settings at level 1e-3 each: one in 70 seeds would have a disagreement 
 """
 
 import pytest
-from benchmarks._hunted import draw
+from benchmarks import prediction_times
+from benchmarks._hunted import KINDS, draw
 
 from giantstep.prediction.predict import predict
 from giantstep.records.comparison import compare
@@ -29,3 +30,11 @@ def test_random_settings_agree_and_other_step_sizes_do_not(most: int) -> None:
         other = predict(larger, deviations=False)
         told += not compare(other, simulated, ignoring=["step_size"]).agrees
     assert told > len(settings) / 2
+
+
+def test_times_are_asked_for_every_kind(monkeypatch, capsys) -> None:
+    """Each kind has an option of its own; without settings nothing is measured."""
+    none = [word for kind in KINDS for word in (f"--{kind}", "0")]
+    monkeypatch.setattr("sys.argv", ["prediction_times", *none])
+    prediction_times.main()
+    assert capsys.readouterr().out == ""
