@@ -1,7 +1,7 @@
 """Seconds of predictions of random settings, beside those of simulating the same settings.
 
 ``python -m benchmarks prediction_times --seed 7 --narrow 40 --wide 40 --small 40 --many 20`` draws
-settings of the kinds (benchmarks/_hunted.py) and predicts each on one core, in a process that has
+settings of six kinds (benchmarks/_hunted.py) and predicts each on one core, in a process that has
 predicted before.  For each kind it prints the median, the 95 % quantile and the worst of the
 processor's seconds, the share below SECONDS, the median ratio to the simulation, and the peak
 memory of the process.  Settings that theory refuses are counted and left out.  ``--slowest 3``
@@ -83,16 +83,8 @@ def measure(kind: str, seed: int, count: int, simulated: bool, slowest: int) -> 
 def main() -> None:
     """Print the lines of each kind, measured in a process of its own."""
     parser = argparse.ArgumentParser()
-    defaults = {
-        "seed": 1,
-        "narrow": 20,
-        "wide": 20,
-        "small": 20,
-        "many": 6,
-        "words": 0,
-        "inputs": 0,
-    }
-    for name, default in (defaults | {"simulate": 1, "slowest": 0}).items():
+    counts = dict.fromkeys(KINDS, 20) | {"many": 6, "words": 0, "inputs": 0}
+    for name, default in ({"seed": 1} | counts | {"simulate": 1, "slowest": 0}).items():
         parser.add_argument(f"--{name}", type=int, default=default)
     given, _ = parser.parse_known_args()
     for kind in KINDS:

@@ -4,7 +4,8 @@ Fourteen settings at level 1e-3 each: one in 70 seeds would have a disagreement 
 """
 
 import pytest
-from benchmarks._hunted import draw
+from benchmarks import prediction_times
+from benchmarks._hunted import KINDS, draw
 from benchmarks.hunt import judge
 
 from giantstep.errors import DivergenceError
@@ -43,3 +44,11 @@ def test_runs_beyond_single_precision_are_compared_in_double_precision() -> None
     assert verdict.word == "agrees"
     assert verdict.compared is not None
     assert verdict.compared.count > 1000
+
+
+def test_times_are_asked_for_every_kind(monkeypatch, capsys) -> None:
+    """Each kind has an option of its own; without settings nothing is measured."""
+    none = [word for kind in KINDS for word in (f"--{kind}", "0")]
+    monkeypatch.setattr("sys.argv", ["prediction_times", *none])
+    prediction_times.main()
+    assert capsys.readouterr().out == ""

@@ -97,7 +97,7 @@ def batch_samples(
     given = given_step(network)
     # Where the normal part of r is below a tenth of it, three nodes integrate its fifth power.
     small = given.width < 0.1 * math.sqrt(network.residual_square)
-    normal = gauss_hermite(3 if small else normal_nodes)
+    normal = gauss_hermite((3 if small else normal_nodes) if given.width > 0 else 1)
     nodes, weights = gauss_hermite(step_nodes)
     deviation = math.sqrt(network.gram[0, 0])
     parts = [
@@ -113,8 +113,8 @@ def _atoms(
 ) -> Samples:
     """The atoms of (t, r) at one t, of total mass ``weight``: masses of 1, r, r^2, (z, g.x), z z^T.
 
-    Every point of the label first shares its mass over the grid of r, in ``_shares``: what is left
-    are products with functions of z.
+    Every point of the label shares its mass over the grid of r, once for each node of the normal
+    part of r.
     """
     r = len(given.on_label)
     points, label_weights, signs = network.label_points
@@ -126,12 +126,14 @@ def _atoms(
     mean = signs * network.label_at(z) - network.offset - given.pull * linear
     residual = mean[:, None] + given.width * normal[0]
     grid = residual_grid(residual.ravel(), np.outer(label_weights, normal[1]).ravel(), cells)
-    shares = _shares(grid, residual, normal)
     counted = weight * label_weights[:, None] * up_to_pairs(np.column_stack([linear, z]))
-    plain, first, products = split_pairs(shares[:3].swapaxes(1, 2) @ counted, r + 1)
+    masses = [_shared(grid, part, counted) for part in residual.T]
+    nodes, shares = normal
+    plain, first, products = split_pairs(np.tensordot(shares, masses, axes=1), r + 1)
     first = np.roll(first[:2], -1, axis=2)
     # g.x = E[g.x | t, z] - back normal
-    first[:, :, r] -= given.back * (counted[:, 0] @ shares[3:])
+    moved = np.tensordot(shares * nodes, [mass[:2, :, 0] for mass in masses], axes=1)
+    first[:, :, r] -= given.back * moved
     return Samples(
         step=np.full(cells, t),
         residual=grid,
@@ -161,27 +163,35 @@ def residual_grid(
     return mean + deviation * np.sinh(np.linspace(low, max(high, low + 1e-3), cells))
 
 
-def _shares(
-    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, "m k"], normal: Rule
-) -> Float[np.ndarray, "five m c"]:
-    """E over the normal part of r of (1, r, r^2) and of it times (1, r), shared over the grid."""
-    nodes, weights = normal
-    base = np.broadcast_to(weights, residual.shape)
-    values = [base, base * residual, base * residual**2, base * nodes, base * residual * nodes]
-    points, cells = len(residual), len(grid)
+def _shared(
+    grid: Float[np.ndarray, " c"],
+    residual: Float[np.ndarray, " m"],
+    counted: Float[np.ndarray, "m k"],
+) -> Float[np.ndarray, "three c k"]:
+    """Sums of ``counted`` times 1, r and r^2 over points that share their mass between neighbours.
+
+    Points between two places of the grid are next to each other once they are sorted: the sums
+    over them are one small matrix product.
+    """
     lower, upper = _neighbours(grid, residual)
-    place = (np.arange(points)[:, None] * cells + lower).ravel()
-    shares = np.empty((len(values), points * cells))
-    for kind, value in zip(shares, values, strict=True):
-        above = (value * upper).ravel()
-        kind[:] = np.bincount(place, value.ravel() - above, minlength=points * cells)
-        kind[1:] += np.bincount(place, above, minlength=points * cells)[:-1]
-    return shares.reshape(len(values), points, cells)
+    # Sixteen bits are sorted by counting.
+    order = np.argsort(lower.astype(np.int16), kind="stable")
+    residual, upper, counted = residual[order], upper[order], counted[order]
+    powers = np.stack([np.ones_like(residual), residual, residual**2])
+    shares = np.concatenate([powers * (1.0 - upper), powers * upper])
+    ends = np.searchsorted(lower[order], np.arange(len(grid)))
+    sums = np.zeros((6, len(grid), counted.shape[1]))
+    for cell in range(len(grid) - 1):
+        part = slice(ends[cell], ends[cell + 1])
+        sums[:, cell] = shares[:, part] @ counted[part]
+    below, above = np.split(sums, 2)
+    below[:, 1:] += above[:, :-1]
+    return below
 
 
 def _neighbours(
-    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, "m k"]
-) -> tuple[Int[np.ndarray, "m k"], Float[np.ndarray, "m k"]]:
+    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, " m"]
+) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
     """The grid point below each residual, and the share of the point above it."""
     lower = np.clip(np.searchsorted(grid, residual) - 1, 0, len(grid) - 2)
     return lower, np.clip((residual - grid[lower]) / (grid[lower + 1] - grid[lower]), 0.0, 1.0)
