@@ -23,10 +23,6 @@ SMOOTH_NODES = 64
 PANEL_NODES = 32
 """Gauss-Legendre nodes between two kinks; 1e-12 for polynomials times the normal density."""
 
-BLOCK = 2**14
-"""Values that are computed at once.  With 2^18, 2 MB an array, every operation asks the system for
-fresh memory, which took as long as the arithmetic."""
-
 
 @runtime_checkable
 class Nonlinearity(Protocol):
@@ -76,7 +72,7 @@ def feature_moments(
     if np.any(scale <= 0):
         raise ValueError(f"scale must be positive, got {scale.min()}")
     moments = np.empty((4, shift.size))
-    size = BLOCK // SMOOTH_NODES
+    size = max(1, 2**18 // SMOOTH_NODES)  # 2 MB an array: stays in the cache
     for begin in range(0, shift.size, size):
         part = slice(begin, begin + size)
         b, s = shift[part, None], scale[part, None]

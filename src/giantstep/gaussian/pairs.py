@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.moments import BLOCK, PANEL_NODES, SMOOTH_NODES, Nonlinearity
+from giantstep.gaussian.moments import PANEL_NODES, SMOOTH_NODES, Nonlinearity
 from giantstep.gaussian.rules import gauss_hermite, normal_panels, split_panels
 
 
@@ -29,7 +29,7 @@ def pair_product(
     width = np.repeat((s * np.cos(angle)[:, None])[:, None, :], len(y), axis=1)
     centre, width = centre.reshape(-1, 2), width.reshape(-1, 2)
     products = np.empty(len(centre))
-    size = BLOCK // SMOOTH_NODES
+    size = max(1, 2**18 // SMOOTH_NODES)  # 2 MB an array: stays in the cache
     for begin in range(0, len(centre), size):
         c, v = centre[begin : begin + size], width[begin : begin + size]
         x, weights = _nodes(activation.kinks or (), c, v)
