@@ -336,7 +336,8 @@ def test_magnitudes_of_more_rows_than_deviations(monkeypatch: Any) -> None:
 
 @pytest.mark.parametrize("batches", ["fresh", "reused"])
 def test_without_deviations_the_means_are_the_same(batches: str) -> None:
-    setting = Setting("x1 + x1*x2", d=1000, p=4, batches=batches, readout_n=0, test_n=0)
+    fields: dict[str, Any] = {"start": "sphere", "batches": batches, "readout_n": 0, "test_n": 0}
+    setting = Setting("x1 + x1*x2", d=1000, p=4, **fields)
     whole = predict(setting, scrambles=2, log2_points=8)
     means = predict(setting, scrambles=2, log2_points=8, deviations=False)
     assert whole.overlap_deviation is not None

@@ -53,5 +53,5 @@ def test_principal_cosines_of_pairs_are_drawn(d: int, monkeypatch: pytest.Monkey
 def test_what_pairs_learn_well_or_not_at_all_is_no_reason_to_draw() -> None:
     """At d = 10^5 noise is small beside the weak direction; a direction of size 0 is not known."""
     for target in ("joint-step", "x1 + He2(x1)*x2"):
-        predicted = predict(Setting(target, d=100_000, **SIZES), deviations=False)
+        predicted = predict(Setting(target, d=100_000, **SIZES))
         assert len(predicted.overlap) == 1

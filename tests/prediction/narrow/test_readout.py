@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from giantstep.gaussian.rules import gauss_hermite
-from giantstep.prediction.narrow import draws_needed
+from giantstep.prediction.narrow import draws_needed, theory
 from giantstep.prediction.narrow.points import Points, sobol_quadrature
 from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.state import State
@@ -230,7 +230,8 @@ def test_a_readout_without_prediction_has_a_note(
     fields: dict[str, Any], note: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the expansion does not serve, and drawn fits would take long."""
-    monkeypatch.setattr(draws_needed, "quick", lambda *_, **__: False)
+    for module in (draws_needed, theory):
+        monkeypatch.setattr(module, "quick", lambda *_, **__: False)
     found = predict(Setting("staircase", steps=1, **fields), scrambles=2, log2_points=8)
     assert found.test_error is None
     assert found.network_error is not None
