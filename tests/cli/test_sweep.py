@@ -206,6 +206,7 @@ def test_maps_are_drawn_with_their_boundaries() -> None:
     assert np.allclose(_edges(log), [0.5, 2.0, 8.0, 32.0])
 
 
+@pytest.mark.slow
 def test_estimates_of_both_engines(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["estimate", "x1 + x1*x2", "--d", "100", "--runs", "3", "--json"])
     found = json.loads(capsys.readouterr().out)

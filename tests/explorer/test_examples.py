@@ -155,6 +155,7 @@ def errors_of(setting: dict[str, str]) -> list[float]:
     return [step["test_error"]["mean"] for step in answer_of(setting)["steps"]]
 
 
+@pytest.mark.slow
 def test_the_error_falls_where_the_batch_is_reused_and_nowhere_else() -> None:
     """Scene 6 in theory."""
     scene = SCENES[-1]
@@ -164,6 +165,7 @@ def test_the_error_falls_where_the_batch_is_reused_and_nowhere_else() -> None:
     assert reused[2] > reused[3] > reused[4]
 
 
+@pytest.mark.slow
 def test_what_is_drawn_first_of_reused_batches_is_close_to_the_prediction() -> None:
     """Scene 6: errors within 0.3 of its fall of 2.3, and no cosine missing after one is known.
 
@@ -180,6 +182,7 @@ def test_what_is_drawn_first_of_reused_batches_is_close_to_the_prediction() -> N
     assert first[2] < first[3] < first[4]
 
 
+@pytest.mark.slow
 def test_side_by_side_with_reused_batches_has_no_draft() -> None:
     scene = SCENES[-1]
     asked = {"setting": scene.setting, "other": scene.other, "draft": True}

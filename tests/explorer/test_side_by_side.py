@@ -53,6 +53,7 @@ def test_a_sentence_says_what_differs(change: dict[str, str], words: str) -> Non
     assert words in told(change)
 
 
+@pytest.mark.slow
 def test_a_sentence_names_the_cosine_of_the_step_that_it_names() -> None:
     """Scene 6: x1 is found by step 2, and its cosine grows until step 4."""
     scene = SCENES[-1]
@@ -65,6 +66,7 @@ def test_a_sentence_names_the_cosine_of_the_step_that_it_names() -> None:
     assert ("stays at chance" in answer["difference"]) == at_chance
 
 
+@pytest.mark.slow
 def test_a_sentence_follows_the_numbers_and_not_the_names() -> None:
     """gelu has a part of degree 2: nothing is said to be blocked."""
     assert "blocked" not in told({"activation": "gelu"})

@@ -68,6 +68,7 @@ def test_cells_keep_few_values_and_divide_many() -> None:
 # Limits that are exact.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -120,6 +121,7 @@ def test_a_vanishing_second_step_makes_its_batch_a_fresh_one(name: str) -> None:
     assert abs(energies(point, known)[0] / fresh.train - 1.0) > 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TWO_STEPS)
 def test_a_vanishing_first_step_leaves_the_batch_of_one(name: str) -> None:
     """Other nodes, t and several residuals at each, and the errors of one step."""
@@ -264,6 +266,7 @@ def test_errors_after_too_much_noise_are_left_open() -> None:
     assert any("too few samples for a readout on the last batch" in n for n in noisier.notes)
 
 
+@pytest.mark.slow
 def test_the_uncertainty_counts_penalties_that_leave_one_out_does_not_tell_apart() -> None:
     """Runs choose among them; with a given penalty there is nothing to choose."""
     setting = Setting(**FIELDS | CASES["leave-one-out"])
