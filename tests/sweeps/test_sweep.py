@@ -193,30 +193,39 @@ def test_prediction_stands_beside_measurement(tmp_path: Path) -> None:
     assert [cell["runs"] for cell in record["cells"]] == [2, 2, 2, 2]
 
 
+def worker_processes() -> set[int]:
+    """Workers that this process has started, those of other tests too."""
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(os.getpid())],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    texts = {int(pid): Path(f"/proc/{pid}/cmdline") for pid in listed.stdout.split()}
+    return {
+        pid
+        for pid, text in texts.items()
+        if text.exists() and "giantstep.simulation.worker" in text.read_text()
+    }
+
+
 def test_a_process_that_is_lost_is_replaced(tmp_path: Path) -> None:
     """The worker is killed while it works: its task is done by another."""
-    killed = []
+    if shutil.which("ps") is None or not Path("/proc").exists():
+        pytest.skip("processes cannot be listed here")
+    others = worker_processes()
+    killed: list[int] = []
 
     def kill(at: Progress) -> None:
         if not killed:
-            listed = subprocess.run(
-                ["ps", "-o", "pid=", "--ppid", str(os.getpid())],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            for pid in listed.stdout.split():
-                text = Path(f"/proc/{pid}/cmdline")
-                if text.exists() and "giantstep.simulation.worker" in text.read_text():
-                    os.kill(int(pid), signal.SIGKILL)
-                    killed.append(pid)
+            for pid in worker_processes() - others:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
 
             # As if it had been killed while it wrote.
             path = tmp_path / f".a.npz.{platform.node().replace('.', '-')}.{killed[0]}.ab.part"
             path.write_bytes(b"half")
 
-    if shutil.which("ps") is None or not Path("/proc").exists():
-        pytest.skip("processes cannot be listed here")
     found = sweep(BASE, AXES, out=tmp_path, theory=False, workers=1, progress=kill)
     assert len(killed) == 1
     assert not list(tmp_path.glob(".*"))
