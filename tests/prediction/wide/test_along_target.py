@@ -129,10 +129,7 @@ HUGE = Setting(
 
 
 def test_huge_steps_have_deviations() -> None:
-    """The variance is positive where it is resolved over the readout.
-
-    On 16 Gauss-Hermite nodes it was negative between them.
-    """
+    """The leading order leaves every variance positive here, so that deviations are stated."""
     assert predict(HUGE, theory="linear-width").overlap_deviation is not None
 
 
