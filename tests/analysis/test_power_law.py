@@ -56,8 +56,20 @@ def test_a_step_that_is_too_large_diverges_and_sizes_are_checked() -> None:
         features.mean_losses([1], 5.0)
     with pytest.raises(InputError, match="inputs - 1, got 60"):
         power_law_features(1.0, 0.8, 60, 60)
+    with pytest.raises(InputError, match="step_size must be positive, got nan"):
+        features.mean_losses([1], math.nan)
+    with pytest.raises(InputError, match="moves every mode by more than rounding, got 1e-16"):
+        features.mean_losses([1], 1e-16)
+    with pytest.raises(InputError, match="batch must be at least 1, got 0"):
+        features.mean_losses([1], 0.1, batch=0)
+    with pytest.raises(InputError, match="beta must be at least 0, got nan"):
+        power_law_features(1.0, math.nan, 12, 60)
+    with pytest.raises(InputError, match="12 modes differ by less than rounding, got 20"):
+        power_law_features(20.0, 0.8, 12, 60)
     with pytest.raises(InputError, match="alpha must be above 1/2"):
         power_law_phase(0.4, 0.8)
+    with pytest.raises(InputError, match="alpha must be above 1/2"):
+        power_law_phase(math.inf, 0.8)
 
 
 @pytest.mark.parametrize(

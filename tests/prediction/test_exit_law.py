@@ -125,5 +125,9 @@ def test_what_is_no_diffusion_is_refused() -> None:
         exit_law(heavy, cosine=0.5)
     with pytest.raises(NoTheoryError, match="p must be 1 for the law of exit times, got 2"):
         exit_law(setting.vary(p=2, step_size=1e-3), cosine=0.5)
+    with pytest.raises(NoTheoryError, match="d must be at least 2 for the law of exit times"):
+        exit_law(setting.vary(d=1, step_size=1e-3), cosine=0.5)
     with pytest.raises(InputError, match="cosine must be between 0 and 1, got 0"):
         exit_law(setting, cosine=0.0)
+    with pytest.raises(InputError, match="groups must be at least 1, got 0"):
+        exit_law(setting, cosine=0.5, groups=0)

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import DivergenceError, InputError
+from giantstep.gaussian.accuracy import EPSILON
 
 
 @dataclass(frozen=True)
@@ -54,16 +55,25 @@ class PowerLawFeatures:
         times = np.array(steps, dtype=float)[:, None]
         if not np.all(times >= 0.0):
             raise InputError(f"steps must be at least 0, got {np.min(times):g}")
+        if not 0.0 < step_size < math.inf:
+            raise InputError(f"step_size must be positive, got {step_size:g}")
+        if batch < 1:
+            raise InputError(f"batch must be at least 1, got {batch}")
         g, size, values = step_size, batch, self.eigenvalues
         kept = (1.0 - g * size * values) ** 2 + g**2 * size * values**2
         pushed = g**2 * size
         # In m_j / l_j the recursion is a symmetric matrix, a diagonal and one rank more.
         matrix = np.diag(kept) + pushed * np.outer(values, values)
         factors, vectors = np.linalg.eigh(matrix)
-        if factors[-1] >= 1.0:
+        if factors[-1] >= 1.0 + self.d * EPSILON:
             raise DivergenceError(
                 f"step_size {step_size:g} lets the mean loss grow: each step multiplies it by "
                 f"{factors[-1]:.4g}"
+            )
+        if factors[-1] >= 1.0:
+            raise InputError(
+                "step_size must be so large that a step moves every mode by more than rounding, "
+                f"got {step_size:g}"
             )
         constant = vectors.T @ (pushed * values * (self.floor + noise**2)) / (1.0 - factors)
         moving = vectors.T @ (self.squares / values) - constant
@@ -87,11 +97,18 @@ def power_law_features(
     """
     if not 1 <= d < inputs:
         raise InputError(f"d must be between 1 and inputs - 1, got {d} of {inputs}")
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not 0.0 <= value < math.inf:
+            raise InputError(f"{name} must be at least 0, got {value:g}")
     axis = np.arange(1.0, inputs + 1.0)
     variances = axis ** (-2.0 * alpha)
     weights = np.random.default_rng(seed).standard_normal((d, inputs)).T / math.sqrt(d)
     covariance = (weights.T * variances) @ weights
     eigenvalues, vectors = np.linalg.eigh(covariance)
+    if eigenvalues[0] <= d * EPSILON * eigenvalues[-1]:
+        raise InputError(
+            f"alpha must be so small that {d} modes differ by less than rounding, got {alpha:g}"
+        )
     label = weights.T @ (variances * axis**-beta)
     squares = (vectors.T @ label) ** 2 / eigenvalues
     power = float(np.sum(variances * axis ** (-2.0 * beta)))
@@ -137,7 +154,7 @@ def power_law_phase(alpha: float, beta: float) -> PowerLawPhase:
     >>> power_law_phase(0.7, 1.2).name, round(power_law_phase(0.7, 1.2).compute, 3)
     ('III', -0.643)
     """
-    if not alpha > 0.5 or not beta >= 0.0 or beta in (0.5, alpha):
+    if not 0.5 < alpha < math.inf or not 0.0 <= beta < math.inf or beta in (0.5, alpha):
         raise InputError(
             "alpha must be above 1/2, beta at least 0 and neither 1/2 nor alpha, "
             f"got {alpha:g} and {beta:g}"

@@ -36,6 +36,8 @@ LIMITS: tuple[Limit, ...] = (
     must_be("residual", "labels", EMERGENCE, lambda s: s.labels_only),
     one_of("start", ("sphere",), EMERGENCE),
     must_be("readout_start", "of one size", EMERGENCE, lambda s: s.readout_law.one_size),
+    one_of("deflate", (-1,), EMERGENCE),
+    one_of("corruption", (0.0,), EMERGENCE),
     *plain_step(EMERGENCE, {}),
     Limit(
         name="neurons over inputs",

@@ -55,6 +55,7 @@ def _start_powers(setting: Setting) -> tuple[float, float]:
 LIMITS: tuple[Limit, ...] = (
     must_be("inputs", "gaussian", EXIT_LAW, lambda setting: setting.inputs.is_gaussian),
     must_be("p", "1", EXIT_LAW, lambda setting: setting.p == 1),
+    must_be("d", "at least 2", EXIT_LAW, lambda setting: setting.d >= 2),
     must_be("target", "of one direction", EXIT_LAW, lambda setting: setting.target.r == 1),
     must_be("rows", "normalised", EXIT_LAW, lambda setting: setting.normalises_rows),
     must_be("step_size", "one number", EXIT_LAW, lambda setting: len(set(setting.step_size)) == 1),
@@ -77,7 +78,7 @@ LIMITS: tuple[Limit, ...] = (
         most=0.1,
         sentence="few samples make most of the steps: their fourth moment adds {value:.2g} to what "
         "their second one does. At most {most:.2g} is allowed. Use a smaller step",
-        # At 0.4 a third of the runs that should exit do not.
+        # At 0.4 a quarter of the runs that should exit do not.
         evidence="docs/derivations/exit_times.md",
         kind="measured",
     ),
@@ -103,6 +104,9 @@ def exit_law(
     """
     if not 0.0 < cosine < 1.0:
         raise InputError(f"cosine must be between 0 and 1, got {cosine}")
+    for name, count in (("paths", paths), ("groups", groups)):
+        if count < 1:
+            raise InputError(f"{name} must be at least 1, got {count}")
     refuse_beyond(LIMITS, setting)
     grid = _grid(cosine, setting.d)
     mean, variance = _moments(setting, grid)

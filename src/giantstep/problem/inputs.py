@@ -164,7 +164,7 @@ class Block:
 class Range:
     """A law's parameter: its letters, its smallest and largest value, what it is.
 
-    ``closed``: the smallest and the largest value are themselves allowed, where they are finite.
+    ``closed``: the smallest and the largest value are themselves allowed.
     """
 
     letters: str
@@ -181,9 +181,10 @@ class Range:
     @property
     def text(self) -> str:
         """The range in words."""
-        if math.isinf(self.high):
-            return f"above {self.low:g}"
-        return f"between {self.low:g} and {self.high:g}"
+        if self.closed:
+            return f"from {self.low:g} to {self.high:g}"
+        below = "" if math.isinf(self.high) else f" and below {self.high:g}"
+        return f"above {self.low:g}{below}"
 
 
 def _nothing(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " k"]:

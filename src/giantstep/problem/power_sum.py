@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.language.expression import Expression, Number, Variable, add, multiply, substitute
 from giantstep.language.parser import parse
 
@@ -17,17 +17,21 @@ _TYPED = re.compile(r"separable\(\s*(\S.*?)\s*,\s*([^,]+?)\s*,\s*([^,]+?)\s*\)")
 
 def read_power_sum(text: str) -> tuple[str, int, Expression] | None:
     """Name, r and expression of ``separable(LINK, r, exponent)``; None for another text."""
-    match = _TYPED.fullmatch(text.strip())
-    if match is None:
+    typed = text.strip()
+    if not typed.startswith("separable("):
         return None
+    complaint = (
+        "target separable(LINK, r, exponent) must have an expression LINK in z, a whole number r "
+        f"and a number for the exponent, and nothing beside it, got {shown(typed)}"
+    )
+    match = _TYPED.fullmatch(typed)
+    if match is None:
+        raise InputError(complaint)
     link, directions, exponent = match.groups()
     try:
         count, power = int(directions), float(exponent)
     except ValueError:
-        raise InputError(
-            "target separable(LINK, r, exponent) must have a whole number r and a number for the "
-            f"exponent, got {text[:60]!r}"
-        ) from None
+        raise InputError(complaint) from None
     return power_sum(link, count, power)
 
 
@@ -42,7 +46,7 @@ def power_sum(link: str, directions: int, exponent: float) -> tuple[str, int, Ex
         )
     if not 0.0 <= exponent <= 10.0:
         raise InputError(f"exponent of a separable target must be 0 to 10, got {exponent:g}")
-    parsed = parse(link, "link", variable="z")
+    parsed = parse(link, "link of a separable target", variable="z")
     weighted = [
         multiply(Number(Fraction((k + 1.0) ** -exponent)), substitute(parsed, (Variable(k),)))
         for k in range(directions)

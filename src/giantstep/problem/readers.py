@@ -228,9 +228,12 @@ def update(value: Any, name: str, reading: Reading) -> UpdateWord:
         number = quantity(text, reading.numbers("d", "n", "p"), field)
         if kind.remembered is not None:
             if not 0 <= number < 1:
-                raise InputError(f"{field} needs shares from 0 to less than 1, got {shown(text)}")
+                raise InputError(
+                    f"{field} needs {' and '.join(kind.numbers)} from 0 to less than 1, got "
+                    f"{shown(text.strip())}"
+                )
         elif not number > 0:
-            raise InputError(f"{field} needs a positive length, got {shown(text)}")
+            raise InputError(f"{field} needs a positive length, got {shown(text.strip())}")
         return number
 
     return UpdateWord.read(value, name, length)

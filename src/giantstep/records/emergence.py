@@ -49,16 +49,20 @@ class Emergence:
     def needed(self, level: float = 0.5) -> Float[np.ndarray, " r"]:
         """Samples at which the share of each direction first exceeds ``level``, else NaN.
 
-        Between two points the share is a line in the logarithm of the samples.
+        Between two points the share is a line in the logarithm of the samples, from the start on in
+        the samples themselves.
         """
-        x, found = np.log(self.samples), np.full(self.share.shape[1], np.nan)
+        if not 0.0 < level < 1.0:
+            raise InputError(f"level must be between 0 and 1, got {level}")
+        samples, needed = self.samples, np.full(self.share.shape[1], np.nan)
         for k, curve in enumerate(self.share.T):
             above = np.flatnonzero(curve >= level)
             if len(above) and above[0] > 0:
                 j = int(above[0])
                 part = (level - curve[j - 1]) / (curve[j] - curve[j - 1])
-                found[k] = np.exp(x[j - 1] + part * (x[j] - x[j - 1]))
-        return found
+                first, last = samples[j - 1 : j + 1]
+                needed[k] = first * (last / first) ** part if first > 0.0 else part * last
+        return needed
 
 
 def emergence(trajectories: Trajectory | Sequence[Trajectory]) -> Emergence:

@@ -91,7 +91,7 @@ class Axes:
 def _orthonormal(
     normals: Float[np.ndarray, "k m"], others: Float[np.ndarray, "j m"] | None = None
 ) -> Float[np.ndarray, "k m"]:
-    """The normals made orthonormal, and orthogonal to other orthonormal rows: by little."""
+    """The normals made orthonormal, and orthogonal to other orthonormal rows: a small change."""
     if others is not None:
         normals = normals - (normals @ others.T) @ others
     values, vectors = np.linalg.eigh(normals @ normals.T)
