@@ -17,24 +17,22 @@ from giantstep.analysis.exponents import (
     one_step,
     tensor_terms,
 )
-from giantstep.analysis.fitted_degrees import FittedDegrees
 from giantstep.analysis.floors import (
     REGIMES,
     Floor,
+    Floors,
     Regime,
     fitted_part,
-    floor_with,
-    target_floor,
 )
 from giantstep.analysis.labels import LabelSource
+from giantstep.analysis.long_sums import refuse_long_sums
 from giantstep.analysis.notes import undecided, warnings
 from giantstep.analysis.seen_inputs import SeenInputs, seen_inputs
 from giantstep.analysis.staircase import Stage, Staircase, UsableTerms, stages, staircase
 from giantstep.analysis.subspace import name_space, tidy
 from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
-from giantstep.gaussian.independent_sums import is_separable
-from giantstep.gaussian.series import MOST_TURNED, HermiteSeries
+from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance
 from giantstep.gaussian.terms import write_sum
 from giantstep.problem.activation import Activation, make_activation
@@ -249,37 +247,6 @@ def analyze(
         ) from None
 
 
-MOST_ODD = 100
-"""Directions of a sum of odd links up to which it is analyzed: beyond, label powers take minutes,
-and rounding decides about the weak directions."""
-
-
-MOST_EVEN = 500
-"""Directions of a sum of even links up to which it is analyzed: bases of all directions take r^3
-operations each, and minutes beyond."""
-
-
-def _refuse_long_sums(f: Target) -> None:
-    """InputError for a sum of links along more directions than the staircase is computed for."""
-    if f.r <= MOST_TURNED or not f.is_polynomial or not is_separable(f.series):
-        return
-    if f.r > MOST_EVEN and f.series.degree > 1:
-        raise InputError(
-            f"target must have at most {MOST_EVEN} directions to be analyzed, got {f.r} directions"
-        )
-    degrees = f.series.degrees
-    if f.series.degree > 1 and np.any(degrees == 1):
-        raise InputError(
-            f"target of more than {MOST_TURNED} directions must have links without a linear part "
-            f"to be analyzed, got {f.r} directions"
-        )
-    if f.r > MOST_ODD and f.series.degree > 1 and np.any(degrees % 2 == 1):
-        raise InputError(
-            f"target of more than {MOST_ODD} directions must have even links to be analyzed, "
-            f"got {f.r} directions"
-        )
-
-
 def analyze_setting(setting: Setting) -> Analysis:
     """The analysis of a setting; inputs that are not normal about a mean count as N(0, I)."""
     inputs = setting.inputs if setting.inputs.normal_about_mean else "gaussian"
@@ -297,7 +264,7 @@ def analyze_setting(setting: Setting) -> Analysis:
 
 def _analyze(f: Target, sigma: Activation, label_degree: int, inputs: SeenInputs) -> Analysis:
     """All parts of the analysis, in coordinates along the directions that the target depends on."""
-    _refuse_long_sums(f)
+    refuse_long_sums(f)
     natural, frame = f.aligned
     series, source = natural.series, LabelSource(natural, label_degree)
     information = exponent([series])
@@ -346,29 +313,6 @@ def _in_coordinates(
 ) -> tuple[Record, ...]:
     """Records of subspaces of u = frame x as those of x."""
     return tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in entries)
-
-
-class Floors:
-    """Floors of a target for any subspace, computed once: steps and regimes share them."""
-
-    def __init__(self, target: Target, activation: Activation) -> None:
-        self.target = target
-        self.start, self.moved = FittedDegrees(activation, moved=False), FittedDegrees(activation)
-        self.computed: dict[bytes, Floor] = {}
-
-    def of_any(self, basis: Float[np.ndarray, "_ r"]) -> Floor:
-        """The floor of readouts of any activation."""
-        key = basis.tobytes()
-        if key not in self.computed:
-            self.computed[key] = target_floor(self.target, self.target.series, basis)
-        return self.computed[key]
-
-    def of_activation(
-        self, basis: Float[np.ndarray, "_ r"], *, moved: bool = True, below: int = 0
-    ) -> Floor:
-        """The floor of readouts of the activation, before or after the rows have ``moved``."""
-        fits = self.moved if moved else self.start
-        return floor_with(self.of_any(basis), self.target.series, fits, below)
 
 
 def _weak_recovery(

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from giantstep.analysis.fitted_degrees import Fits, every_degree
+from giantstep.analysis.fitted_degrees import Fits, FittedDegrees, every_degree
 from giantstep.analysis.subspace import completed
 from giantstep.gaussian.points import SHIFTS, lattice_points
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import RELEVANT
+from giantstep.problem.activation import Activation
 from giantstep.problem.target import Target
 
 HIGHEST_DEGREE = 3
@@ -188,3 +189,26 @@ def fitted_part(
 
 REGIMES = ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
 """(n exponent, p exponent) of the five regimes."""
+
+
+class Floors:
+    """Floors of a target for any subspace, computed once: steps and regimes share them."""
+
+    def __init__(self, target: Target, activation: Activation) -> None:
+        self.target = target
+        self.start, self.moved = FittedDegrees(activation, moved=False), FittedDegrees(activation)
+        self.computed: dict[bytes, Floor] = {}
+
+    def of_any(self, basis: Float[np.ndarray, "_ r"]) -> Floor:
+        """The floor of readouts of any activation."""
+        key = basis.tobytes()
+        if key not in self.computed:
+            self.computed[key] = target_floor(self.target, self.target.series, basis)
+        return self.computed[key]
+
+    def of_activation(
+        self, basis: Float[np.ndarray, "_ r"], *, moved: bool = True, below: int = 0
+    ) -> Floor:
+        """The floor of readouts of the activation, before or after the rows have ``moved``."""
+        fits = self.moved if moved else self.start
+        return floor_with(self.of_any(basis), self.target.series, fits, below)
