@@ -201,12 +201,16 @@ def worker_processes() -> set[int]:
         text=True,
         check=True,
     )
-    texts = {int(pid): Path(f"/proc/{pid}/cmdline") for pid in listed.stdout.split()}
-    return {
-        pid
-        for pid, text in texts.items()
-        if text.exists() and "giantstep.simulation.worker" in text.read_text()
-    }
+    pids = map(int, listed.stdout.split())
+    return {pid for pid in pids if "giantstep.simulation.worker" in command_line(pid)}
+
+
+def command_line(pid: int) -> str:
+    """What a process was called with; nothing where it has ended since it was listed."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def test_a_process_that_is_lost_is_replaced(tmp_path: Path) -> None:
