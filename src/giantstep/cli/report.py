@@ -49,7 +49,7 @@ def report(
         What the label is: numbers, classes, or auto. Whole numbers with at most ten different
         values are classes unless told otherwise.
     quick:
-        About a quarter of the work, with wider intervals.
+        A quarter to a half of the work, with wider intervals.
     jobs:
         Processes that work at the same time.
     seed:

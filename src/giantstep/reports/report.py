@@ -62,7 +62,7 @@ def report(
     task : {"auto", "numbers", "classes"}
         What the label is: whole numbers of few values are classes unless told otherwise.
     quick : bool
-        About a quarter of the work: three folds, a coarser search and learning curve.
+        A quarter to a half of the work: three folds, a coarser search and learning curve.
     jobs : int
         Processes that fit the folds.
     seed : int
