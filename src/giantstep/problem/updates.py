@@ -118,7 +118,8 @@ def _largest_of_adam(steps: int, b1: float, b2: float) -> float:
         return math.sqrt((1.0 - b2**steps) / (1.0 - b2))
     if b2 == 0:
         return math.inf if steps > 1 else 1.0
-    ratios = (b1**2 / b2) ** np.arange(steps)
+    with np.errstate(over="ignore"):  # infinitely large is what it may be
+        ratios = (b1**2 / b2) ** np.arange(steps)
     sizes = np.cumsum(ratios) * (1.0 - b2 ** np.arange(1, steps + 1)) / (1.0 - b2)
     return float(np.max(np.sqrt(sizes) * (1.0 - b1) / (1.0 - b1 ** np.arange(1, steps + 1))))
 
