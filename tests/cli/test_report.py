@@ -58,6 +58,19 @@ def test_a_folder_that_holds_a_report_is_refused_before_any_fit(
     assert (folder / "report.html").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.parametrize("place", ["table.csv", "table.csv/report"])
+def test_a_file_in_place_of_a_folder_is_refused_before_any_fit(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = table(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(path), "--label", "y", "--out", str(tmp_path / place)])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert f"out must be a folder, got the file {str(path)!r}" in said
+    assert "fit" not in said
+
+
 @pytest.mark.slow
 def test_it_writes_a_page_a_record_and_a_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

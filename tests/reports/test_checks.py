@@ -176,6 +176,24 @@ def test_too_few_rows_are_refused() -> None:
         row_groups(table_of(np.ones((50, 2)), np.arange(50.0)))
 
 
+def test_tables_of_one_row_and_of_none_are_refused() -> None:
+    """One row with a word, whose pairs are none, and a table of names alone."""
+    word, number = make_column("a", ["x"]), make_column("b", [1.0])
+    one = make_table([word, number, make_column("y", [2.0])], "y")
+    with pytest.raises(InputError, match=r"at least 20 different rows.* got 1"):
+        row_groups(one)
+    none = make_table([make_column("a", []), make_column("y", [])], "y")
+    with pytest.raises(InputError, match=r"at least 20 different rows.* got 0"):
+        labelled(none)
+    names = make_column("b", [f"row {k}" for k in range(40)])
+    words = make_table([make_column("a", ["u", "v"] * 20), names, make_column("y", range(40))], "y")
+    with pytest.raises(InputError, match="got 2 without columns that number or name rows"):
+        row_groups(words)
+    alone = make_table([make_column("y", np.arange(40.0))], "y")
+    with pytest.raises(InputError, match="must have a column beside the label, got none"):
+        row_groups(alone)
+
+
 def test_rows_without_a_label_are_left_out_and_said() -> None:
     table, said = labelled(table_of(normal(30), [np.nan, *range(29)]))
     assert len(table) == 29

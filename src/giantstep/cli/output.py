@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -79,11 +81,7 @@ def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path
     """
     if out is None:
         return None
-    if out.exists() and not out.is_dir():
-        raise InputError(f"out must be a folder, got the file {str(out)!r}")
-    held = [name for name in names if (out / name).exists()]
-    if held and not overwrite:
-        raise InputError(f"out already holds {held[0]}, got {str(out)!r}; --overwrite replaces it")
+    refuse_taken(out, *names, overwrite=overwrite)
     try:
         out.mkdir(parents=True, exist_ok=True)
         remove_drafts(out)
@@ -92,6 +90,18 @@ def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path
     except OSError as error:
         raise InputError(f"out cannot be written, got {str(out)!r}: {error.strerror}") from None
     return [out / name for name in names]
+
+
+def refuse_taken(out: Path, *names: str, overwrite: bool = False) -> None:
+    """Refuse a folder that holds files of these names, or that cannot be written to."""
+    there = next(each for each in (out, *out.absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise InputError(f"out must be a folder, got the file {str(there)!r}")
+    if not os.access(there, os.W_OK):
+        raise InputError(f"out cannot be written, got {str(out)!r}: {os.strerror(errno.EACCES)}")
+    held = [name for name in names if (out / name).exists()]
+    if held and not overwrite:
+        raise InputError(f"out already holds {held[0]}, got {str(out)!r}; --overwrite replaces it")
 
 
 def picture_line(files: Sequence[Path] | None) -> list[str]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from giantstep.cli.output import PLAIN, Output, Switch, reserve
-from giantstep.errors import InputError
+from giantstep.cli.output import PLAIN, Output, Switch, refuse_taken, reserve
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -65,11 +64,7 @@ def report(
     table = read_table(file, label, drop or ())
     folder = output.out or Path(f"{file.stem}-report")
     names = ("report.html", "report.json", model_name())
-    held = [name for name in names if (folder / name).exists()]
-    if held and not output.overwrite:
-        raise InputError(
-            f"out already holds {held[0]}, got {str(folder)!r}; --overwrite replaces it"
-        )
+    refuse_taken(folder, *names, overwrite=output.overwrite)
     with _progress(output.quiet) as note:
         work = begin(
             table,

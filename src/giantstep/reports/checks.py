@@ -48,6 +48,7 @@ class Leak:
 def labelled(table: Table) -> tuple[Table, tuple[str, ...]]:
     """The rows that have a label, and what was left out."""
     missing = table.label.missing
+    _refuse_few(len(missing), least=1)
     if missing.all():
         raise InputError(f"label {table.label.name!r} must have values, got only empty cells")
     if not missing.any():
@@ -63,20 +64,26 @@ def row_groups(table: Table) -> Int[np.ndarray, " n"]:
     Columns that number the rows would make every row another one.  Rows are compared without them
     where rows agree in all other columns more often than independent columns would let them.
     """
+    if not table.columns:
+        raise InputError("the table must have a column beside the label, got none")
     if all(column.missing.all() for column in table.columns):
         raise InputError("columns must have values, got only empty cells beside the label")
     copies = _copies(table)
     single = _first(copies)
+    _refuse_few(len(single))
     groups = np.empty(int(copies.max()) + 1, dtype=int)
     groups[copies[single]] = _groups_without_numbers(table.take(single))
-    groups = groups[copies]
-    distinct = int(groups.max()) + 1
-    if distinct < LEAST_ROWS:
+    _refuse_few(int(groups.max()) + 1, seen=" without columns that number or name rows")
+    return groups[copies]
+
+
+def _refuse_few(distinct: int, least: int = LEAST_ROWS, seen: str = "") -> None:
+    """InputError for fewer than ``least`` different rows."""
+    if distinct < least:
         raise InputError(
             f"the table must have at least {LEAST_ROWS} different rows, so that some can be held "
-            f"out, got {distinct}"
+            f"out, got {distinct}{seen}"
         )
-    return groups
 
 
 def _copies(table: Table) -> Int[np.ndarray, " n"]:

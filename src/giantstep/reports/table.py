@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from giantstep.errors import InputError, shown, unknown_name
 
@@ -16,6 +17,12 @@ DATES = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\
 
 GAPS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 """Cells of a text that hold nothing, in small letters."""
+
+LARGEST = 1e30
+"""Largest number in a column: trees compute in single precision, which ends at 3e38."""
+
+SMALLEST = 1e-30
+"""What the largest number of a column must reach, unless all are 0: its fourth power is no 0."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +80,7 @@ def make_column(name: str, values: Any) -> Column:
     if array.dtype.kind in "Mm":
         raise _date(name, array.flat[0])
     if array.dtype.kind in "iuf" and not _categorical(values):
-        numbers = array.astype(float)
-        if np.isinf(numbers).any():
-            row = int(np.flatnonzero(np.isinf(numbers))[0])
-            raise InputError(f"column {name!r} must be finite, got {numbers[row]} in row {row + 1}")
-        return Column(name, numbers)
+        return _of_numbers(name, array.astype(float))
     if array.dtype.kind == "c":
         raise InputError(f"column {name!r} must hold numbers or words, got {shown(array.flat[0])}")
     cells = [None if _gap(value) else value for value in array.tolist()]
@@ -96,10 +99,26 @@ def _of_words(name: str, cells: list[Any], named: bool) -> Column:
             numbers = np.array([np.nan if word is None else float(word) for word in words])
         except ValueError:
             return Column(name, words)
-        if np.isinf(numbers).any():
-            raise InputError(f"column {name!r} must be finite, got {numbers[np.isinf(numbers)][0]}")
-        return Column(name, numbers)
+        return _of_numbers(name, numbers)
     return Column(name, words)
+
+
+def _of_numbers(name: str, numbers: Float[np.ndarray, " n"]) -> Column:
+    """Numbers with gaps; those that models cannot compute with are refused."""
+    for beyond, words in (
+        (np.isinf(numbers), "must be finite"),
+        (np.abs(numbers) > LARGEST, f"must be at most {LARGEST:g} in size"),
+    ):
+        if beyond.any():
+            row = int(np.flatnonzero(beyond)[0])
+            raise InputError(f"column {name!r} {words}, got {numbers[row]:g} in row {row + 1}")
+    largest = float(np.max(np.abs(numbers), initial=0.0, where=~np.isnan(numbers)))
+    if 0.0 < largest < SMALLEST:
+        raise InputError(
+            f"column {name!r} must reach {SMALLEST:g} in size, got at most {largest:g}; write it "
+            "in another unit"
+        )
+    return Column(name, numbers)
 
 
 def _categorical(values: Any) -> bool:
