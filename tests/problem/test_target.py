@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError
+from giantstep.language.parser import parse
+from giantstep.problem.alignment import natural_frame
 from giantstep.problem.catalog import CATALOG
 from giantstep.problem.target import make_target, separable
 
@@ -212,3 +214,11 @@ def test_heavy_tails_that_settle_are_right(c: float) -> None:
 def test_heavier_tails_are_refused(c: float) -> None:
     with pytest.raises(InputError, match="too heavy to integrate"):
         make_target(f"exp(x1^2/{c})")
+
+
+def test_the_frame_of_a_target_is_that_of_its_forms() -> None:
+    """Coordinates in their order, and a form of several in their place."""
+    frame = natural_frame(parse("He2(x4) - 2*x3 + exp(x1)*x4"), 4)
+    np.testing.assert_array_equal(frame, np.eye(4)[[0, 2, 3]])
+    frame = natural_frame(parse("He2(x4) + exp(x1 - x3)"), 4)
+    np.testing.assert_allclose(np.abs(frame), [[0.5**0.5, 0, 0.5**0.5, 0], [0, 0, 0, 1]])

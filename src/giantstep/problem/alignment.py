@@ -82,8 +82,11 @@ def natural_frame(node: Expression, r: int) -> Float[np.ndarray, "k r"]:
     Forms that are not orthogonal to each other share a block; a block that is spanned by
     coordinates keeps them.
     """
+    listed = forms(node, r)
+    if all(np.count_nonzero(slopes) == 1 for slopes in listed):
+        return coordinates(sorted({int(np.flatnonzero(slopes)[0]) for slopes in listed}), r)
     distinct: list[Float[np.ndarray, " r"]] = []
-    for slopes in forms(node, r):
+    for slopes in listed:
         unit = slopes / np.linalg.norm(slopes)
         if all(abs(abs(unit @ other) - 1.0) > ROUNDING for other in distinct):
             distinct.append(unit)
