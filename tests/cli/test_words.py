@@ -188,6 +188,8 @@ def test_every_term_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
         assert all(paper in REFERENCES for paper in papers_in(term.paper)), term
     for name in ("leap", "T_k", "b_k", "floor", "giant", "deflated", "spike", "kappa", "fresh"):
         assert look_up(name)
+    for name in ("effective dimension", "exit times", "emergence"):
+        assert look_up(name)
     assert look_up("t 2").name == "T_k"
     assert "leap index" in said(["explain", "leap"], capsys)
     kept = said(["explain", "kept", "and", "dropped"], capsys)

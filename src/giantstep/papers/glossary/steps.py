@@ -64,6 +64,27 @@ TERMS = (
         "arXiv 2405.15459",
     ),
     Term(
+        ("exit time", "exit times"),
+        (
+            "The exit time of a run is the step at which its best cosine first passes a level, or "
+            "its error falls below one.  Small steps on a target of information exponent above 1 "
+            "stay near a random start for long.  When they leave it differs from run to run."
+        ),
+        see=("cosine", "runs"),
+        paper="arXiv 2305.18502",
+    ),
+    Term(
+        ("emergence", "emergence curve"),
+        (
+            "Emergence is the rise of the share of a target direction that the rows span, from "
+            "near 0 to near 1, as samples grow.  Of many directions with different weights each "
+            "emerges at its own number of samples."
+        ),
+        r"$|Pw^*_k|^2$, where $P$ is the projection on the span of the rows of $W$",
+        ("direction", "samples needed"),
+        "arXiv 2504.19983",
+    ),
+    Term(
         ("effective process",),
         (
             "The effective process is the exact limit of steps on reused batches, as $d$ grows at "

@@ -169,6 +169,18 @@ TERMS = (
         see=("staircase", "T_k"),
     ),
     Term(
+        ("effective dimension", "effective dimension D"),
+        (
+            "The effective dimension $D$ of the inputs takes the place of $d$ where their "
+            r"variances differ: a step needs $D^k$ samples where inputs $\mathcal{N}(0,I)$ need "
+            "$d^k$.  It is smaller than $d$ for a random target direction and for one along axes "
+            "of large variance, and larger for one along axes of small variance."
+        ),
+        r"$D=\mathrm{tr}(\Sigma)\,w^{\top}\Sigma{w}/w^{\top}\Sigma^2w$, with the covariance "
+        r"$\Sigma$ of the inputs and the target direction $w$",
+        ("dimension", "samples needed"),
+    ),
+    Term(
         ("staircase", "stairs", "steps needed"),
         (
             r"The staircase lists the directions that each step can learn from $n\sim{d}$ "
