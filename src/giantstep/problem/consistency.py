@@ -104,7 +104,10 @@ def _check_data(setting: Setting) -> None:
             f"{setting.inputs.text!r}"
         )
     elif named is not None:
-        raise InputError(f"frame must be random or axes without a data set, got {setting.frame!r}")
+        raise InputError(
+            f"frame must name no columns without a data set, got {setting.frame!r} for "
+            f"{setting.inputs.text} inputs"
+        )
     if named is not None and len({*named}) != setting.target.r:
         raise InputError(
             f"frame must name {setting.target.r} different columns, got {setting.frame!r}"
