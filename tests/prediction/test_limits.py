@@ -117,6 +117,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     ],
     "readout_n": [NARROW],
     "p": [NARROW],
+    "d": [NARROW | {"d": 1, "n": 10}],
     "step_size": [ONE | {"step_size": [1e-3, 2e-3]}],
     "length that a step adds to a row": [ONE | {"step_size": 10.0}],
     "tails of a step over its length": [ONE | {"step_size": 10.0, "n": 1}],
