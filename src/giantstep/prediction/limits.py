@@ -4,7 +4,7 @@ A limit is a number of a setting, the bounds between which it must lie, the sent
 gets where it does not, and where the bound comes from.  A theory has a tuple of limits, and one for
 each part of its record that may be left open; nothing else refuses a setting, but for numbers
 that leave the finite ones while they are computed.  Here stand the record and the limits that
-theories share; those of one theory are in ``narrow/limits.py`` and ``wide/*limits.py``, and
+theories share; those of one theory are in ``narrow/*limits.py`` and ``wide/*limits.py``, and
 ``giantstep.limits`` lists all of them.
 """
 

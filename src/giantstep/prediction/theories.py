@@ -32,6 +32,7 @@ from giantstep.prediction.limits import (
 from giantstep.prediction.mean_field import limits as mean_field_limits
 from giantstep.prediction.mean_field import theory as mean_field
 from giantstep.prediction.narrow import limits as narrow_limits
+from giantstep.prediction.narrow import part_limits as narrow_parts
 from giantstep.prediction.narrow import theory as narrow
 from giantstep.prediction.wide import limits as wide_limits
 from giantstep.prediction.wide import part_limits
@@ -92,7 +93,7 @@ THEORIES = (
         narrow_limits.NARROW,
         narrow.predict,
         networks="p stays fixed as d grows",
-        parts={"runs with their own start": (DENSE_START,)} | narrow_limits.PARTS,
+        parts={"runs with their own start": (DENSE_START,)} | narrow_parts.PARTS,
         sparse=True,
     ),
     _wide(

@@ -12,15 +12,17 @@ from giantstep.prediction.narrow.drawn_work import expected_seconds, needs_sampl
 from giantstep.prediction.narrow.limits import (
     FEW_INPUTS,
     FEW_NEURONS,
-    FEW_PAIRED,
-    FITTED_PART,
-    LEARNED_SPAN,
     MEANS,
-    PAIRED_SPAN,
-    PARTS,
     SAMPLES_OF_A_LENGTH,
     drawable,
     small_batches,
+)
+from giantstep.prediction.narrow.part_limits import (
+    FEW_PAIRED,
+    FITTED_PART,
+    LEARNED_SPAN,
+    PAIRED_SPAN,
+    PARTS,
 )
 from giantstep.prediction.narrow.paths import path_of
 from giantstep.problem.setting import Setting

@@ -19,8 +19,8 @@ from jaxtyping import Float, Int
 from giantstep.analysis.subspace import completed
 from giantstep.gaussian.points import normal_points
 from giantstep.prediction.limits import first_complaint
-from giantstep.prediction.narrow.limits import PARTS
 from giantstep.prediction.narrow.mean_gradient import smoothed
+from giantstep.prediction.narrow.part_limits import PARTS
 from giantstep.prediction.narrow.points import points_for
 from giantstep.prediction.narrow.readout import fitted_readout
 from giantstep.prediction.narrow.state import State, coordinates

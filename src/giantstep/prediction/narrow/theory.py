@@ -37,19 +37,17 @@ from giantstep.prediction.narrow.draws_needed import (
     spans_are_noise,
 )
 from giantstep.prediction.narrow.fresh import unsteadiness
-from giantstep.prediction.narrow.limits import (
-    FEW_NEURONS,
+from giantstep.prediction.narrow.limits import FEW_NEURONS, SAMPLES_OF_A_LENGTH, drawable
+from giantstep.prediction.narrow.long_deviations import long_deviations
+from giantstep.prediction.narrow.long_runs import FEW_STEPS, closed_forms
+from giantstep.prediction.narrow.part_limits import (
     NEAR_MEAN,
     NEAR_SHIFTED_MEAN,
     PARTS,
     POINTS_OF_ROWS,
-    SAMPLES_OF_A_LENGTH,
     SMALL_START,
-    drawable,
     fitted_share,
 )
-from giantstep.prediction.narrow.long_deviations import long_deviations
-from giantstep.prediction.narrow.long_runs import FEW_STEPS, closed_forms
 from giantstep.prediction.narrow.paths import means_on_points, path_of
 from giantstep.prediction.narrow.rows import Row, exact_rows, readout_row, sampled_row
 from giantstep.prediction.narrow.state import State, start_of_run, typical_start
