@@ -51,6 +51,11 @@ def draw_runs(prediction: Trajectory, runs: int) -> Trajectory:
     squares = np.sum(overlap**2, axis=-1) + outside.squares(place, factor)
     alike = mean + outside.unit_deviations[place] * together
     span = outside.span(place, factor, alike)
+    if deviation is not None and prediction.span is not None:
+        # A start that is given is the same in all runs, however close its rows come to the target.
+        deviations = (deviation[rows], prediction.gram_deviation[rows])
+        moves = np.any([np.any(each, axis=(2, 3)) for each in deviations], axis=0)
+        span = np.where(moves[..., None, None], span, prediction.span[rows])
     return replace(prediction, overlap=overlap, norms=np.sqrt(squares), span=span)
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.predict import predict
-from giantstep.prediction.wide import update
+from giantstep.prediction.wide import batch, update
 from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.network_error import network_error
 from giantstep.prediction.wide.update import batch_of, update_after
 from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.setting import Setting
@@ -67,6 +68,7 @@ def test_linear_neurons_follow_their_recursion(steps: int) -> None:
     assert after.target[:, 0] == pytest.approx(m * u, rel=1e-6)
     assert np.abs(after.target[:, 1]).max() < 1e-9 * m
     assert after.kept == pytest.approx(1.0, abs=1e-9)
+    assert network_error(network) == pytest.approx(labels - 2.0 * s * b * m + s**2 * q, rel=1e-6)
 
 
 @pytest.mark.parametrize("start", ["symmetric", "sphere"])
@@ -194,6 +196,75 @@ def test_errors_of_the_readout_fall_with_each_step_of_a_staircase() -> None:
         allowed += 12.0 / D * predicted.test_error[0, step]
         assert abs(found.mean() - predicted.test_error[0, step]) < allowed
         assert abs(found.mean() - predicted.test_error[0, step - 2]) > allowed
+
+
+NETWORKS = [
+    {"activation": "relu", "batches": "fresh"},
+    {"activation": "tanh", "batches": "reused"},
+]
+
+
+def mean_output_alone(
+    cls: type[batch.OwnOutput], network: Network, slopes: batch.FreshSlopes
+) -> batch.OwnOutput:
+    """No output beside its mean over the starts of the neurons."""
+    none = np.zeros(slopes.value.shape[1])
+    return cls(none, none, none)
+
+
+def no_output_of_pairs(
+    cls: type[batch.OwnOutput], network: Network, *rows: np.ndarray
+) -> batch.OwnOutput:
+    """As if pairs cancelled."""
+    none = np.zeros(rows[-1].shape[1])
+    return cls(none, none, none)
+
+
+@pytest.mark.law(sentinel="relu")
+@pytest.mark.parametrize("fields", NETWORKS, ids=lambda fields: fields["activation"])
+def test_the_error_of_the_network_itself(
+    fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After 0, 1 and 2 steps of two settings, within 4 standard errors and 4/d: 6 comparisons.
+
+    Rejected after each step are errors without what the starts of single neurons add to the output.
+    """
+    setting = setting_of("x1 + x1*x2", "relu", 0.0, 2, start="sphere", spectra=0).vary(
+        **fields, residual="labels", output_scale="1", readout_n="2d", test_n="20d"
+    )
+    simulated, predicted = simulate(setting), predict(setting, theory="linear-width")
+    monkeypatch.setattr(batch.OwnOutput, "of", classmethod(mean_output_alone))
+    wrong = predict(setting, theory="linear-width")
+    assert simulated.network_error is not None
+    assert predicted.network_error is not None
+    assert wrong.network_error is not None
+    for step in range(3):
+        found = simulated.network_error[:, step]
+        assert excess(found, predicted.network_error[:, step]) < 1
+        assert step == 0 or excess(found, wrong.network_error[:, step]) > 1
+
+
+@pytest.mark.law
+def test_pairs_differ_by_what_a_step_makes_different_in_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two errors of one setting of sin, whose mean output a large step averages away.
+
+    Of 64 runs, within 4 standard errors and 4/d; rejected are errors without the output (8) of the
+    pairs, a sixth of the second one.
+    """
+    setting = setting_of("x1 + x1*x2", "sin", 0.8, 1, readout_n="2d", test_n="20d", spectra=0)
+    setting = setting.vary(residual="labels", output_scale="1", runs=64)
+    simulated, predicted = simulate(setting), predict(setting, theory="linear-width")
+    monkeypatch.setattr(batch.OwnOutput, "of_pairs", classmethod(no_output_of_pairs))
+    wrong = predict(setting, theory="linear-width")
+    assert simulated.network_error is not None
+    assert predicted.network_error is not None
+    assert wrong.network_error is not None
+    for step in (0, 1):
+        found = simulated.network_error[:, step]
+        assert excess(found, predicted.network_error[:, step]) < 1
+    assert excess(found, wrong.network_error[:, 1]) > 1
 
 
 # -- limits ----------------------------------------------------------------------------------------

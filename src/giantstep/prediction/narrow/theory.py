@@ -68,7 +68,7 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: A
             return _drawn(setting, accuracy) if fields is None else fields
     except np.linalg.LinAlgError:
         raise NoTheoryError(
-            "no prediction: its numbers become infinite or too large. Use a smaller step"
+            "no prediction: numbers of the theory become infinite or too large. Use a smaller step"
         ) from None
 
 
@@ -254,7 +254,9 @@ def _stacked(rows: list[Row]) -> Fields:
 def _refuse_infinite(fields: Fields) -> None:
     for name, values in fields.items():
         if not np.all(np.isfinite(values)):
-            raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
+            raise NoTheoryError(
+                f"no prediction: {name.replace('_', ' ')} becomes infinite. Use a smaller step"
+            )
 
 
 def _notes(complaint: str | None) -> tuple[str, ...]:

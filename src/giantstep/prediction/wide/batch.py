@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.accuracy import VANISHING
+from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import (
     coordinate_rule,
     label_grid,
@@ -36,15 +37,18 @@ from giantstep.prediction.wide.slopes import FreshSlopes, Slopes, fresh_slopes, 
 COORDINATE_NODES: tuple[tuple[int, ...], ...] = ((), (24,), (24, 12), (20, 10, 6))
 """Gauss-Hermite nodes along the directions of the steps before, strongest first."""
 
+PAIR_NODES = (24, 24)
+"""Gauss-Hermite nodes of the start and of the noise of two paired neurons."""
+
 
 @dataclass(frozen=True)
 class OwnOutput:
     """The network's output beside s M on atoms of kappa: offset + pull g.x + Gaussian rest.
 
-    ``variance`` -> that of the rest.  All are 0 where the residual is the label, and for paired
-    rows, which cancel.
+    ``variance`` -> that of the rest.  All are 0 where the residual is the label.  Paired rows have
+    the rest alone, and that only after a step.
 
-    docs/derivations/many_steps.md, eq. (3).
+    docs/derivations/many_steps.md, eqs. (3) and (8).
     """
 
     offset: Float[np.ndarray, " m"]
@@ -62,6 +66,40 @@ class OwnOutput:
             pull=pull,
             variance=np.maximum(scale**2 * (squares @ slopes.value_variance) - pull**2, 0.0),
         )
+
+    @classmethod
+    def of_pairs(
+        cls,
+        network: Network,
+        kept: Float[np.ndarray, " q"],
+        width: Float[np.ndarray, " q"],
+        shift: Float[np.ndarray, "q m"],
+    ) -> OwnOutput:
+        """(s^2/2) E[u^2 Var(sigma(A) - sigma(A'))], A' of the neuron that started with (w, -u).
+
+        The two share their start and have opposite noise: A = kept h + width zeta + shift has
+        A' = kept' h - width' zeta + shift'.
+
+        docs/derivations/many_steps.md, eq. (8).
+        """
+        u, weights = network.readout
+        half = len(u) // 2  # the second half of the nodes has u > 0, mirrored to the first
+        (h, of_h), (zeta, of_zeta) = (gauss_hermite(nodes) for nodes in PAIR_NODES)
+        shares = np.outer(of_h, of_zeta)
+        variance = np.zeros(shift.shape[1])
+        for at in range(half, len(u)):
+            values = []
+            for node, sign in ((at, 1.0), (len(u) - 1 - at, -1.0)):
+                random = kept[node] * h[:, None] + sign * width[node] * zeta
+                preactivation = shift[node, :, None, None] + random
+                values.append(np.asarray(network.inputs.activation(preactivation), dtype=float))
+            gap = values[0] - values[1]
+            mean = np.sum(shares * gap, axis=(1, 2), keepdims=True)
+            spread = np.sum(shares * (gap - mean) ** 2, axis=(1, 2))
+            # Both nodes of the pair have this variance: twice the weight of one.
+            variance += network.feedback**2 * weights[at] * u[at] ** 2 * spread
+        none = np.zeros_like(variance)
+        return cls(none, none, variance)
 
     @classmethod
     def at_start(cls, network: Network, atoms: int) -> OwnOutput:
@@ -126,8 +164,12 @@ def fresh_batch(
     strong, weak = every.first(count), every.along[:, count:]
     kappa, shares = coordinate_rule(COORDINATE_NODES[count], 1e-12)
     width = np.sqrt(spread + np.sum(weak**2, axis=1) / p)
-    slopes = fresh_slopes(network, kept, width, strong.along @ kappa.T / math.sqrt(p))
-    own = OwnOutput.of(network, slopes)
+    shift = strong.along @ kappa.T / math.sqrt(p)
+    slopes = fresh_slopes(network, kept, width, shift)
+    if network.paired and network.feedback > 0:
+        own = OwnOutput.of_pairs(network, kept, width, shift)
+    else:
+        own = OwnOutput.of(network, slopes)
     return _batch(
         network,
         label_masses(network, strong, own, kappa, shares),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from giantstep.prediction.limits import Limit, computed, refuse_beyond, when
+from giantstep.prediction.limits import Limit, computed, gaussian_inputs, refuse_beyond, when
 from giantstep.prediction.wide.batch_limits import BATCH_NOISE, BATCH_TRAIN_NOISE, ON_BATCH
 from giantstep.prediction.wide.input_limits import FEW_AXES
 from giantstep.prediction.wide.limits import AT_MOST_FOUR, FRESH_READOUT
@@ -168,11 +168,18 @@ DECIDED = Limit(
     kind="chosen",
 )
 
+NETWORK_ERROR = when(
+    lambda setting: setting.steps > 0,
+    # Of inputs in blocks rows are known by their own inner products, not by those on a new sample.
+    (gaussian_inputs("the error of a wide network itself"),),
+)
+
 PARTS: dict[str, tuple[Limit, ...]] = {
     "readout errors": when(
         lambda setting: setting.readout_n > 0, (*ROW_NOISE, *ON_BATCH, BATCH_NOISE)
     ),
     "train errors": (DECIDED, BATCH_TRAIN_NOISE),
+    "error of the network itself": (*NETWORK_ERROR, *ROW_NOISE),
     "spectrum of the features": (FRESH_READOUT, *FEATURES, *ROW_NOISE, TAILS),
     "span of the rows": (EVEN_NOISE, ONE_DIRECTION, ALONG),
 }

@@ -15,6 +15,8 @@ from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide.batch_limits import BATCH_TRAIN_NOISE
 from giantstep.prediction.wide.laws import MATRICES, Matrix, spectra_of_runs
 from giantstep.prediction.wide.losses import Losses
+from giantstep.prediction.wide.network import Network, ReadoutStatistics
+from giantstep.prediction.wide.network_error import network_error
 from giantstep.prediction.wide.part_limits import DECIDED
 from giantstep.prediction.wide.quantities import (
     fitted_on_batch,
@@ -42,7 +44,12 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
         losses = [
             _tried(errors, part, readouts, name="readout errors", notes=notes) for part in parts
         ]
-        fields |= _errors(losses, len(readouts))
+        networks = [
+            _tried(_network_errors, part, readouts, name="network's own error", notes=notes)
+            for part in parts
+        ]
+        fields |= _errors(losses, ("train", "test"), len(readouts))
+        fields |= _errors(networks, ("network",), len(readouts))
     if setting.spectra:
         for matrix in MATRICES[: 2 if setting.readout_n else 1]:
             law = partial(_law, matrix)
@@ -130,14 +137,25 @@ def _losses(
     return carried
 
 
-def _errors(losses: list[Arrays | None], count: int) -> Arrays:
-    """Train and test error of the readout after each step, NaN where none is predicted."""
+def _network_errors(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
+    """Mean squared error of the network with its own readout, for each run."""
+    if setting.steps == 0:
+        runs = [ReadoutStatistics.of(setting, readout) for readout in readouts]
+        return {"network": np.array([network_error(Network(setting, run)) for run in runs])}
+    # The output of the network is in its error, whatever residual its steps took.
+    nodes = statistics_nodes(setting.vary(residual="full"), readouts, signed=True)
+    errors = [network_error(Network(setting, statistics)) for statistics in nodes.statistics]
+    return {"network": nodes.carried_sizes(errors)}
+
+
+def _errors(losses: list[Arrays | None], names: tuple[str, ...], count: int) -> Arrays:
+    """Errors of these names after each step, NaN where none is predicted."""
     if not any(losses):
         return {}
     none = np.full(count, math.nan)
     return {
         f"{name}_error": np.column_stack([none if loss is None else loss[name] for loss in losses])
-        for name in ("train", "test")
+        for name in names
     }
 
 
