@@ -5,10 +5,12 @@ import pytest
 
 from giantstep.errors import InputError
 from giantstep.estimator.coordinates import plain
-from giantstep.estimator.fitted import fitted_target
+from giantstep.estimator.fitted import _moves, fitted_target
 from giantstep.estimator.needs import needed_samples
 from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.steps import clipped, first_order, second_order
+from giantstep.gaussian.rules import gauss_hermite
+from giantstep.gaussian.series import series_from_grid
 from giantstep.problem.target import make_target
 
 
@@ -56,3 +58,31 @@ def test_the_fitted_polynomial_drops_what_is_noise() -> None:
     assert len(fitted_target(respond, 2, 0.001).series.exponents) == 3
     with pytest.raises(InputError, match="standard error"):
         fitted_target(respond, 2, 1.0)
+
+
+def test_errors_of_centre_and_scale_move_coefficients_as_moved_coordinates_do() -> None:
+    """A standard error of 1e-4 (half of it beside the diagonal), differences exact to its square.
+
+    A turn of u_j towards u_i without that of u_i towards u_j is another change.
+    """
+    rows, rule = 1e8, gauss_hermite(8)
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(rule[0], rule[0], indexing="ij")], axis=1)
+
+    def coefficients(u: np.ndarray) -> np.ndarray:
+        values = u[:, 0] ** 2 * u[:, 1] + 0.5 * u[:, 0] - u[:, 1] ** 3 + u[:, 0] * u[:, 1]
+        tensor = np.zeros((7, 7))
+        series = series_from_grid(values.reshape(8, 8), rule, 6)
+        tensor[tuple(series.exponents.T)] = series.coefficients
+        return tensor
+
+    before = coefficients(grid)
+    shifts, turns = np.eye(2) / np.sqrt(rows), np.zeros((3, 2, 2))
+    turns[0, 0, 0] = turns[1, 1, 1] = 1.0 / np.sqrt(2.0 * rows)
+    turns[2] = (1.0 - np.eye(2)) / np.sqrt(4.0 * rows)
+    moved = [grid + shifts[0], grid + grid @ turns[0], grid + shifts[1], grid + grid @ turns[1]]
+    moved.append(grid + grid @ turns[2])
+    changes = list(_moves(before, rows))
+    for change, u in zip(changes, moved, strict=True):
+        np.testing.assert_allclose(change, coefficients(u) - before, atol=1e-7)
+    half = coefficients(grid + grid @ np.triu(turns[2])) - before
+    assert np.abs(changes[-1] - half).max() > 1e-5

@@ -15,10 +15,15 @@ from giantstep.errors import InputError
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.reports import report as made
 from giantstep.reports import resamples
+from giantstep.reports.columns import prepare
 from giantstep.reports.comparison import Compared, best_peer
 from giantstep.reports.interval import interval
-from giantstep.reports.models import GIANT_STEPS
+from giantstep.reports.labels import make_labels
+from giantstep.reports.models import GIANT_STEPS, LINEAR
+from giantstep.reports.plan import QUICK
+from giantstep.reports.resamples import Job, make_problem, run_jobs
 from giantstep.reports.saving import model_name
+from giantstep.reports.table import table_of
 
 HOSTILE = ('<img src=x onerror="alert(1)">', "quotes \"'&", "wave 🌊", "{braces}")
 
@@ -218,3 +223,24 @@ def test_an_interrupt_of_the_fits_keeps_the_answer(monkeypatch: pytest.MonkeyPat
     assert all(point.measured for point in record.curve.points)
     assert record.answer[4] == "What more rows would bring has not been computed."
     assert "lacks: some fits" in record.html()
+
+
+@pytest.mark.slow
+def test_two_processes_fit_what_one_does() -> None:
+    """Every job comes once; another seed of the folds predicts other rows."""
+    key = np.random.default_rng(0)
+    x = key.standard_normal((60, 2))
+    table = table_of(x, x[:, 0] + 0.1 * key.standard_normal(60))
+    labels, prepared = make_labels(table.label), prepare(table)
+    jobs = [Job(name, fold) for name in (LINEAR, "kernel ridge") for fold in (None, 0, 1, 2)]
+
+    def predicted(processes: int, seed: int = 0) -> dict[Job, np.ndarray]:
+        problem = make_problem(prepared, labels, np.arange(60), QUICK, seed)
+        results = list(run_jobs(jobs, problem, processes))
+        assert len(results) == len(jobs)
+        return {job: values for job, values, _ in results}
+
+    alone, together, other = predicted(1), predicted(2), predicted(1, seed=1)
+    assert set(together) == set(jobs)
+    assert all(np.array_equal(together[job], alone[job]) for job in jobs)
+    assert not all(np.array_equal(other[job], alone[job]) for job in jobs)

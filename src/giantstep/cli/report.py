@@ -48,9 +48,9 @@ def report(
         What the label is: numbers, classes, or auto. Whole numbers with at most ten different
         values are classes unless told otherwise.
     quick:
-        A quarter to a half of the work, with wider intervals.
+        About a quarter of the work, with wider intervals, above all of what other models gain.
     jobs:
-        Processes that work at the same time.
+        Processes that work at the same time, this one among them.
     seed:
         Seed of the split into parts.
     output.out:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import gauss_hermite
-from giantstep.gaussian.series import HermiteSeries, series_from_grid
+from giantstep.gaussian.series import series_from_grid
 from giantstep.gaussian.terms import hermite_terms, write_sum
 from giantstep.problem.target import Target, make_target
 
@@ -35,31 +35,40 @@ def fitted_target(
     nodes = (0, 32, 24, 16, 12, 9)
     rule = gauss_hermite(nodes[min(k, len(nodes) - 1)])
     grid = np.stack([axis.ravel() for axis in np.meshgrid(*[rule[0]] * k, indexing="ij")], axis=1)
-
-    def expanded(u: Float[np.ndarray, "q k"]) -> HermiteSeries:
-        return series_from_grid(respond(u).reshape((len(rule[0]),) * k), rule, degree)
-
-    series = expanded(grid)
-    variance = np.full(len(series.coefficients), standard_error**2)
-    for moved in _moves(grid, rows) if math.isfinite(rows) else ():
-        variance += (expanded(moved).coefficients - series.coefficients) ** 2
-    kept = (np.abs(series.coefficients) > sure * np.sqrt(variance)) & (series.degrees > 0)
+    # Moves need coefficients two degrees beyond those that are kept.
+    series = series_from_grid(respond(grid).reshape((len(rule[0]),) * k), rule, degree + 2)
+    coefficients = np.zeros((degree + 3,) * k)
+    coefficients[tuple(series.exponents.T)] = series.coefficients
+    variance = np.full_like(coefficients, standard_error**2)
+    for change in _moves(coefficients, rows) if math.isfinite(rows) else ():
+        variance += change**2
+    degrees = np.indices(coefficients.shape).sum(axis=0)
+    kept = (np.abs(coefficients) > sure * np.sqrt(variance)) & (degrees > 0) & (degrees <= degree)
     if not kept.any():
         raise InputError("no coefficient of the fitted function is beyond its standard error")
-    terms = hermite_terms(series.exponents[kept], series.coefficients[kept])
+    terms = hermite_terms(np.argwhere(kept), coefficients[kept])
     return make_target(write_sum(terms, most=len(terms), digits=6))
 
 
-def _moves(grid: Float[np.ndarray, "q k"], rows: float) -> Iterator[Float[np.ndarray, "q k"]]:
-    """The coordinates, each mean and covariance of them off by one standard error.
+def _moves(
+    coefficients: Float[np.ndarray, "*degrees"], rows: float
+) -> Iterator[Float[np.ndarray, "*degrees"]]:
+    """Changes of the coefficients of g where mean and covariance of u are off by a standard error.
 
     Means of N(0, I) have variance 1/rows, entries of C^(1/2) 1/(2 rows) on the diagonal and
-    1/(4 rows) beside it.
+    1/(4 rows) beside it.  To first order a shift of u_j changes g by dg/du_j, a turn of u_j towards
+    u_i by u_i dg/du_j, whose coefficients follow from h_e' = sqrt(e) h_{e-1} and
+    u h_e = sqrt(e) h_{e-1} + sqrt(e+1) h_{e+1}.
     """
-    k = grid.shape[1]
-    for j in range(k):
-        yield grid + np.eye(k)[j] / math.sqrt(rows)
-        for i in range(j + 1):
-            turn = np.zeros((k, k))
-            turn[i, j] = turn[j, i] = 1.0 / math.sqrt(2.0 * rows if i == j else 4.0 * rows)
-            yield grid + grid @ turn
+    slope = np.diag(np.sqrt(np.arange(1.0, len(coefficients))), 1)
+    times_u = slope + slope.T
+
+    def along(matrix: Float[np.ndarray, "q q"], tensor: np.ndarray, axis: int) -> np.ndarray:
+        return np.moveaxis(np.tensordot(matrix, tensor, axes=(1, axis)), 0, axis)
+
+    slopes = [along(slope, coefficients, j) for j in range(coefficients.ndim)]
+    for j, of_j in enumerate(slopes):
+        yield of_j / math.sqrt(rows)
+        yield along(times_u, of_j, j) / math.sqrt(2.0 * rows)
+        for i, of_i in enumerate(slopes[:j]):
+            yield (along(times_u, of_j, i) + along(times_u, of_i, j)) / math.sqrt(4.0 * rows)

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from jaxtyping import Float, Int
 
-from giantstep.estimator.blocks import blocks
+from giantstep.estimator.blocks import CACHED_NUMBERS, blocks
 from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.recipe import Mix, Recipe
 from giantstep.estimator.ridge import PENALTIES, Ridge, fit_ridge
@@ -48,10 +48,15 @@ class Neurons:
 
     def values(self, u: Float[np.ndarray, "b k"]) -> Float[np.ndarray, "b f"]:
         """The features of a block."""
-        hidden = RELU(u @ self.rows.T + self.bias)
-        tables = self._tables(u)
-        parts = [tables[j][:, self.exponents[:, j]] for j in range(u.shape[1])]
-        return np.concatenate([hidden, math.prod(parts) * self.scales], axis=1) if parts else hidden
+        features, p = np.empty((len(u), self.width)), len(self.rows)
+        np.add(u @ self.rows.T, self.bias, out=features[:, :p])
+        # relu, in place: a fit makes these features some thousand times.
+        np.maximum(features[:, :p], 0.0, out=features[:, :p])
+        if self.width > p:
+            tables = self._tables(u)
+            parts = [tables[:, j, self.exponents[:, j]] for j in range(u.shape[1])]
+            np.multiply(math.prod(parts), self.scales, out=features[:, p:])
+        return features
 
     def gradient(
         self, u: Float[np.ndarray, "b k"], weights: Float[np.ndarray, "f m"]
@@ -65,17 +70,17 @@ class Neurons:
         for j in range(k):
             # h_e' = sqrt(e) h_{e-1}
             powers = self.exponents[:, j]
-            part = np.sqrt(powers) * tables[j][:, np.maximum(powers - 1, 0)]
+            part = np.sqrt(powers) * tables[:, j, np.maximum(powers - 1, 0)]
             for i in range(k):
                 if i != j:
-                    part = part * tables[i][:, self.exponents[:, i]]
+                    part = part * tables[:, i, self.exponents[:, i]]
             inside = (u[:, j] > self.low[j]) & (u[:, j] < self.high[j])
             gradient[:, :, j] += inside[:, None] * (part @ (self.scales[:, None] * weights[p:]))
         return gradient
 
-    def _tables(self, u: Float[np.ndarray, "b k"]) -> list[Float[np.ndarray, "b q"]]:
+    def _tables(self, u: Float[np.ndarray, "b k"]) -> Float[np.ndarray, "b k q"]:
         degree = int(self.exponents.max(initial=0))
-        return [hermite_values(column, degree) for column in np.clip(u, self.low, self.high).T]
+        return hermite_values(np.clip(u, self.low, self.high), degree)
 
 
 def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, mix: Mix, recipe: Recipe) -> Neurons:
@@ -141,13 +146,17 @@ class SpanModel:
     def respond(self, u: Float[np.ndarray, "b k"]) -> Float[np.ndarray, "b m"]:
         """g(u)."""
         low, high = self.neurons.low - self.margin, self.neurons.high + self.margin
-        return self.ridge(self.neurons.values(np.clip(u, low, high)))
+        response = np.empty((len(u), len(self.ridge.intercept)))
+        for block in blocks(len(u), self.neurons.width, CACHED_NUMBERS):
+            features = self.neurons.values(np.clip(u[block], low, high))
+            response[block] = self.ridge(features)
+        return response
 
     def gradient(self, z: Turned) -> Float[np.ndarray, "n m k"]:
         """Gradient of the outputs on the span, row by row."""
         u = z @ self.basis
         gradient = np.empty((len(z), self.ridge.weights.shape[1], self.k))
-        for block in blocks(len(z), self.neurons.width):
+        for block in blocks(len(z), self.neurons.width, CACHED_NUMBERS):
             gradient[block] = self.neurons.gradient(u[block], self.ridge.weights)
         return gradient
 

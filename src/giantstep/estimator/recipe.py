@@ -113,10 +113,13 @@ class Recipe:
     worth_again: float = 0.03
     # Below so many rows a search is thorough: with more, the first path is as good as any.
     thorough_rows: int = 600
-    # For thorough and other searches: spans grown and pruned at most, and the factor within which
-    # trials are refined before the best is chosen.
+    # For thorough and other searches: spans grown and pruned at most, and the factor of the score
+    # of the span it came from within which a trial is turned.
     expansions: tuple[int, int] = (12, 6)
     close: tuple[float, float] = (1.15, 1.02)
+    # Giant steps at most that turn the best trial of its size.  To turn every trial before one is
+    # chosen takes almost twice as long, and predicts no better.
+    search_turns: int = 5
     # Sum of squared sines of the angles within which two spans count as one: giant steps would
     # take the worse of them to the better one.
     same_span: float = 0.1

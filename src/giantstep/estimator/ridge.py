@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import cholesky
 from scipy.linalg.blas import dtrmm
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from giantstep.estimator.blocks import blocks
 from giantstep.problem.penalties import penalty_grid
@@ -169,19 +168,18 @@ def _at_one_penalty(
     Where all features are constant up to rounding there is no such factor.
     """
     n, p = len(rows.root), len(mean)
-    shifted = covariance + penalties[0] * np.eye(p)
-    try:
-        factor = cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:
+    factor, failed = dpotrf(covariance + penalties[0] * np.eye(p), lower=1)
+    if failed:
         return _at_best_penalty(rows, mean, covariance, cross, penalties, judged)
     inverse, _ = dtrtri(factor, lower=1)
     weights = inverse.T @ (inverse @ cross)
     parts = []
     for block in judged:
         centred = rows.features(block) - rows.root[block] * mean
-        half = dtrmm(1.0, inverse, centred.T, lower=1)
+        residual = rows.labels[block] - centred @ weights
+        half = dtrmm(1.0, inverse, centred.T, lower=1, overwrite_b=1)
         leverage = np.einsum("pi,pi->i", half, half) / n + rows.own_leverage(block)
-        parts.append((rows.labels[block] - centred @ weights) / (1.0 - leverage)[:, None])
+        parts.append(residual / (1.0 - leverage)[:, None])
     freedoms = p - float(penalties[0]) * float(np.einsum("ij,ij->", inverse, inverse))
     return weights, np.concatenate(parts), freedoms, 0
 

@@ -1,4 +1,4 @@
-"""The search of a span: grow it by candidate directions, refine it, prune it."""
+"""The search of a span: grow it by candidate directions, turn it, prune it."""
 
 from __future__ import annotations
 
@@ -65,8 +65,12 @@ class Search(SpanFitter):
 
     @property
     def _close(self) -> float:
-        """The factor of the best score within which a trial is worth refining."""
+        """The factor of another span's score within which a trial is worth turning."""
         return self.recipe.close[self.hurried]
+
+    def stepped(self, model: SpanModel) -> SpanModel:
+        """A span after a few giant steps, the penalty of its readout chosen once more."""
+        return self.fit(refined(self, model, self.recipe.search_turns).basis)
 
     def grown(self, model: SpanModel, known: dict[int, SpanModel]) -> list[SpanModel]:
         """The best spans with one and with two directions more; known -> the best ones so far."""
@@ -75,20 +79,17 @@ class Search(SpanFitter):
             for count in self.counts(candidate, self.most - model.k):
                 new = candidate.directions[:, :count]
                 basis = np.linalg.qr(np.column_stack([model.basis, new]))[0]
-                trial = refined(self, self.fit(basis), 1)
+                trial = self.fit(basis)
                 trials.setdefault(trial.k, []).append(trial)
         best = []
         for k, group in trials.items():
             group = self._different(group, known.get(k))
             if not group:
                 continue
-            limit = self._close * min(trial.score for trial in group)
-            # Refining tells those apart that are close.
-            close = [refined(self, trial, 2) for trial in group if trial.score <= limit]
-            chosen = min(close, key=lambda trial: trial.score)
+            chosen = min(group, key=lambda trial: trial.score)
             if chosen.score <= self._close * model.score:
-                chosen = refined(self, chosen, 4)
-            best.append(self.fit(chosen.basis))
+                chosen = self.stepped(chosen)
+            best.append(chosen)
         return best
 
     def _different(self, group: list[SpanModel], known: SpanModel | None) -> list[SpanModel]:
@@ -107,13 +108,13 @@ class Search(SpanFitter):
         return near and trial.score >= other.score
 
     def pruned(self, model: SpanModel, rival: SpanModel | None) -> SpanModel:
-        """A span without the direction that its readout uses least; refined if it may pay."""
+        """A span without the direction that its readout uses least; turned if it may pay."""
         slopes = model.gradient(self.z).reshape(-1, model.k)
         _, vectors = np.linalg.eigh(slopes.T @ slopes)
-        less = refined(self, self.fit(model.basis @ vectors[:, 1:]), 1)
+        less = self.fit(model.basis @ vectors[:, 1:])
         if rival is None or less.score <= self._close * rival.score:
-            less = refined(self, less, 3)
-        return self.fit(less.basis)
+            less = self.stepped(less)
+        return less
 
 
 class Growth:

@@ -128,6 +128,8 @@ def predict_scores(
     pipeline: Any, prepared: Prepared, labels: Labels, test: np.ndarray
 ) -> Float[np.ndarray, "k m"]:
     """Predicted labels of rows, or probabilities of all classes, also of those a fold lacks."""
+    if not len(test):
+        return np.empty((0, labels.scores.shape[1]))
     rows = prepared.take(test)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

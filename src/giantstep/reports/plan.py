@@ -12,13 +12,15 @@ class Plan:
     """Sizes of a report; a quick one is coarser.
 
     folds -> every row is held out once, the others are fitted; shares -> of the training rows of a
-    fold, for the learning curve; kernel_rows -> rows that kernel ridge sees at most, its cost being
-    their cube; runs -> simulated networks; recipe -> choices of the
-    estimator, None for its own.
+    fold, for the learning curve; peer_shares -> those on which the other models are fitted too, to
+    see how much training rows matter; without one their intervals are as wide as they can be;
+    kernel_rows -> rows that kernel ridge sees at most, its cost being their cube; runs -> simulated
+    networks; recipe -> choices of the estimator, None for its own.
     """
 
     folds: int = 5
     shares: tuple[float, ...] = (0.25, 0.5)
+    peer_shares: tuple[float, ...] = (0.5,)
     kernel_rows: int = 2_000
     runs: int = 20
     recipe: Recipe | None = None
@@ -32,11 +34,12 @@ class Plan:
 
 
 FULL = Plan()
-# The search of a quick report tries fewer ways, with half of the inner folds.
+# The search of a quick report tries fewer ways, with fewer inner folds.
 QUICK = Plan(
     folds=3,
     shares=(0.4,),
+    peer_shares=(),
     kernel_rows=300,
     runs=5,
-    recipe=Recipe(thorough_rows=0, draws=1, folds=((300, 5), (2_000, 3)), soft_steps=1),
+    recipe=Recipe(thorough_rows=0, draws=1, folds=((2_000, 3),), soft_steps=1),
 )

@@ -24,10 +24,10 @@ from giantstep.reports.gaussianity import gaussianity
 from giantstep.reports.hardness import hardness
 from giantstep.reports.interval import explained
 from giantstep.reports.labels import Labels, make_labels
-from giantstep.reports.models import GIANT_STEPS, MODELS, fit_model
+from giantstep.reports.models import GIANT_STEPS, MODELS
 from giantstep.reports.plan import FULL, QUICK, Plan
 from giantstep.reports.record import Report
-from giantstep.reports.resamples import HeldOut, Job, Problem, end_workers, make_problem, run_jobs
+from giantstep.reports.resamples import HeldOut, Job, Problem, make_problem, run_jobs
 from giantstep.reports.table import Table, table_of
 
 Note = Callable[[str, float], None]
@@ -62,9 +62,10 @@ def report(
     task : {"auto", "numbers", "classes"}
         What the label is: whole numbers of few values are classes unless told otherwise.
     quick : bool
-        A quarter to a half of the work: three folds, a coarser search and learning curve.
+        About a quarter of the work: three folds, a coarser search and learning curve, and wide
+        intervals of what other models gain.
     jobs : int
-        Processes that fit the folds.
+        Processes that fit the folds, this one among them.
     seed : int
         Of the folds.
     title : str
@@ -200,35 +201,32 @@ def _classes(held: HeldOut, labels: Labels) -> dict[str, Any]:
 
 
 def _fits(problem: Problem, jobs: int, say: Note) -> tuple[HeldOut, Any, bool]:
-    """The fit on all rows, then those of folds; whether peers or smaller sizes were interrupted."""
+    """The fit on all rows and those of folds; whether peers or smaller sizes were interrupted."""
     folds, peers = range(problem.folds), [m.name for m in MODELS if m.name != GIANT_STEPS]
-    first = [Job(GIANT_STEPS, fold) for fold in folds]
-    later = [Job(name, fold) for name in peers for fold in folds]
-    later += [Job(GIANT_STEPS, fold, share) for share in problem.plan.shares for fold in folds]
+    listed = [Job(GIANT_STEPS, fold) for fold in (None, *folds)]
+    listed += [Job(name, fold) for name in peers for fold in folds]
+    listed += [Job(GIANT_STEPS, fold, share) for share in problem.plan.shares for fold in folds]
     # Losses on fewer rows show how much training rows matter (interval.py).
-    later += [Job(name, fold, max(problem.plan.shares)) for name in peers for fold in folds]
-    total = len(first) + len(later) + 1
-    held = HeldOut(problem, {}, {})
-
-    def run(some: list[Job], before: int) -> None:
-        def note(number: int) -> None:
-            say(f"fit {before + number} of {total}", 0.8 * (before + number) / total)
-
-        for job, predicted, pipeline in run_jobs(some, problem, jobs, note):
-            held.predicted[job] = predicted
-            if pipeline is not None:
-                held.pipelines[job.fold] = pipeline
-
-    say(f"fit 1 of {total}, all rows", 0.0)
-    with threadpool_limits(1):
-        rows = np.arange(len(problem.groups))
-        pipeline = fit_model(GIANT_STEPS, problem.prepared, problem.labels, rows, problem.plan)
-    run(first, 1)
+    fewer = problem.plan.peer_shares
+    listed += [Job(name, fold, share) for share in fewer for name in peers for fold in folds]
+    held, pipeline, total = HeldOut(problem, {}, {}), None, len(listed)
+    say(f"fit 1 of {total}", 0.0)
+    results = run_jobs(listed, problem, jobs)
     try:
-        run(later, 1 + len(first))
+        for number, (job, predicted, fitted) in enumerate(results, start=1):
+            if job.fold is None:
+                pipeline = fitted
+            else:
+                held.predicted[job] = predicted
+                if fitted is not None:
+                    held.pipelines[job.fold] = fitted
+            say(f"fit {min(number + 1, total)} of {total}", 0.8 * number / total)
     except KeyboardInterrupt:
+        if pipeline is None or not held.complete(GIANT_STEPS):
+            raise
         return held, pipeline, True
-    end_workers(jobs)
+    finally:
+        results.close()
     return held, pipeline, False
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,10 +21,13 @@ from giantstep.reports.plan import Plan
 
 @dataclass(frozen=True)
 class Job:
-    """One fit: a model, the fold it leaves out, and the share of the other rows that it sees."""
+    """One fit: a model, the fold it leaves out, and the share of the other rows that it sees.
+
+    fold -> None leaves out no row.
+    """
 
     model: str
-    fold: int
+    fold: int | None
     share: float = 1.0
 
 
@@ -42,15 +46,17 @@ class Problem:
     def folds(self) -> int:
         return int(self.fold_of.max()) + 1
 
-    def test(self, fold: int) -> Int[np.ndarray, " k"]:
+    def test(self, fold: int | None) -> Int[np.ndarray, " k"]:
         """Rows that a fold holds out."""
         return np.flatnonzero(self.fold_of == fold)
 
-    def train(self, fold: int, share: float = 1.0) -> Int[np.ndarray, " k"]:
+    def train(self, fold: int | None, share: float = 1.0) -> Int[np.ndarray, " k"]:
         """Rows that a fold is fitted on, in random order; some of them for a share.
 
         Every fold takes other rows for a share, so that what one choice of rows does averages out.
         """
+        if fold is None:
+            return np.arange(len(self.groups))
         rows = self.order[self.fold_of[self.order] != fold]
         first = fold * len(rows) // self.folds
         return np.roll(rows, -first)[: max(round(share * len(rows)), 2)]
@@ -75,39 +81,52 @@ def make_problem(
 
 def held_out(job: Job, problem: Problem) -> tuple[Job, Float[np.ndarray, "k m"], Any]:
     """Predictions of the rows that a fold holds out, and the pipeline where others look at it."""
-    train = problem.train(job.fold, job.share)
+    train, test = problem.train(job.fold, job.share), problem.test(job.fold)
     # Trees and linear algebra: one thread each, since folds are fitted side by side.
     with threadpool_limits(1):
         pipeline = fit_model(job.model, problem.prepared, problem.labels, train, problem.plan)
-        predicted = predict_scores(
-            pipeline, problem.prepared, problem.labels, problem.test(job.fold)
-        )
+        predicted = predict_scores(pipeline, problem.prepared, problem.labels, test)
     kept = pipeline if job.model == GIANT_STEPS and job.share == 1.0 else None
     return job, predicted, kept
 
 
 def run_jobs(
-    jobs: Sequence[Job], problem: Problem, workers: int, note: Callable[[int], None]
-) -> Iterator[tuple[Job, Float[np.ndarray, "k m"], Any]]:
-    """Results of all fits as they are ready, ``note`` being told how many."""
-    if workers < 2:
-        results: Any = (held_out(job, problem) for job in jobs)
-    else:
-        from joblib import Parallel, delayed
+    jobs: Sequence[Job], problem: Problem, processes: int
+) -> Generator[tuple[Job, Float[np.ndarray, "k m"], Any], None, None]:
+    """Results of all fits as they are ready, by this process and the others that it starts."""
+    others = min(processes, len(jobs)) - 1
+    if others < 1:
+        yield from (held_out(job, problem) for job in jobs)
+        return
+    from joblib.externals.loky import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 
-        parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
-        results = parallel(delayed(held_out)(job, problem) for job in jobs)
-    for number, result in enumerate(results, start=1):
-        note(number)
-        yield result
+    pool = ProcessPoolExecutor(others, initializer=_remember, initargs=(problem,))
+    waiting, running = deque(jobs), set[Future]()
+    try:
+        while waiting or running:
+            # Each of the others has one fit at hand, and the next one.
+            while waiting and len(running) < 2 * others:
+                running.add(pool.submit(_held_out, waiting.popleft()))
+            if waiting:
+                yield held_out(waiting.popleft(), problem)
+            ready = wait(running, 0.0 if waiting else None, FIRST_COMPLETED)
+            running = set(ready.not_done)
+            yield from (result.result() for result in ready.done)
+    finally:
+        # They end here, so that their memory and time are counted.
+        pool.shutdown(wait=True, kill_workers=True)
 
 
-def end_workers(workers: int) -> None:
-    """End the processes that fitted, so that their memory and time are counted."""
-    if workers > 1:
-        from joblib.externals.loky import get_reusable_executor
+REMEMBERED: list[Problem] = []
+"""The problem of a process that fits for another one: it is sent once, not with every job."""
 
-        get_reusable_executor().shutdown(wait=True)
+
+def _remember(problem: Problem) -> None:
+    REMEMBERED[:] = [problem]
+
+
+def _held_out(job: Job) -> tuple[Job, Float[np.ndarray, "k m"], Any]:
+    return held_out(job, REMEMBERED[0])
 
 
 @dataclass
