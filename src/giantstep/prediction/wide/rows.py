@@ -64,7 +64,7 @@ def _rows(setting: Setting, law: RowLaw) -> Rows:
     uneven = len(seen_inputs(setting).shares) > 1
     span = None if setting.steps > 1 or uneven else _span(setting, law)
     variance = law.along_target.variance / setting.d
-    deviation = np.sqrt(variance) if np.all(variance >= 0.0) and not uneven else None
+    deviation = np.sqrt(variance) if np.all(variance >= 0.0) else None
     shared = np.sqrt(law.along_target.shared_variance / setting.d) * np.sign(law.along[:, :1])
     return Rows(law.target, norms, gram, deviation, shared, span)
 
