@@ -166,11 +166,10 @@ def _noise_of_beta(network: Network) -> Float[np.ndarray, "r r"]:
 
     docs/derivations/wide_blocks.md, eq. (12).
     """
-    linear, inputs = network.label[2], network.inputs
-    turned = np.diag(inputs.target_deviations)
-    noise = network.noise_ratio * (network.target_squares - np.outer(linear, linear))
+    turned = np.diag(network.inputs.target_deviations)
     own = (network.start_feedback * network.moments.linear) ** 2
-    return turned @ noise @ turned + own * np.diag(inputs.along_target(2))
+    noise = turned @ network.gradient_noise @ turned
+    return noise + own * np.diag(network.inputs.along_target(2))
 
 
 def _carried(
