@@ -14,7 +14,11 @@ from jaxtyping import Float
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide.batch_limits import BATCH_TRAIN_NOISE
-from giantstep.prediction.wide.drawn_batches import count_of_batches, few_samples_decide
+from giantstep.prediction.wide.drawn_batches import (
+    count_of_batches,
+    few_samples_decide,
+    left_out_of_batches,
+)
 from giantstep.prediction.wide.laws import MATRICES, Matrix, spectra_of_runs
 from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.part_limits import DECIDED
@@ -41,7 +45,9 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
         for step in range(setting.steps + 1)
     ]
     notes: list[str] = []
+    not_known = left_out(setting)
     if few_samples_decide(setting):
+        not_known = math.hypot(not_known, left_out_of_batches(setting))
         fields = _rows_of_batches(setting, parts, readouts)
         notes.append(
             f"theory draws {len(fields['readout'])} random batches, of which a few samples with "
@@ -66,7 +72,7 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
             fields[matrix.name] = _spectrum(laws)
     return fields | {
         "notes": tuple(notes),
-        "relative_uncertainty": left_out(setting),
+        "relative_uncertainty": not_known,
         "readout_relative_uncertainty": math.hypot(
             math.sqrt(max(left_out_of_errors(setting) ** 2 - left_out(setting) ** 2, 0.0)),
             max(undecided, default=0.0),
