@@ -191,10 +191,16 @@ def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference
     """Sums over many neurons that tell a theory: along the predicted overlaps, mean square length.
 
     Overlaps are projected on the predicted ones, direction by direction, so that the noise of p
-    neurons averages out.
+    neurons averages out; on the readout where rows are drawn, whose own overlaps have random signs
+    in a direction that is not learned.
     """
     both = _rows(predicted, simulated, "overlap")
-    if both is not None:
+    if predicted.rows_a_run > 1:
+        of_rows, values = _along_readout(predicted), _along_readout(simulated)
+        along = predicted.by_run(of_rows)[: len(values)]
+        deviation = predicted.spread_of_run(of_rows)
+        yield Difference("overlap", values - along, along.mean(axis=0), deviation=deviation)
+    elif both is not None:
         values, theory = both
         size = np.sqrt(np.sum(theory**2, axis=2, keepdims=True))
         unit = np.divide(theory, size, where=size > 0, out=0 * theory)
@@ -205,9 +211,20 @@ def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference
         yield Difference("overlap", differences, centre)
     both = _rows(predicted, simulated, "norms")
     if both is not None:
-        values, theory = (np.mean(part**2, axis=2) for part in both)
-        centre = theory.mean(axis=0)
-        yield Difference("square length", values - theory, centre)
+        of_rows = np.mean(predicted.norms**2, axis=2)
+        squares, values = predicted.by_run(of_rows), np.mean(both[0] ** 2, axis=2)
+        centre = squares.mean(axis=0)
+        differences = values - (squares[: len(values)] if len(squares) > 1 else squares)
+        deviation = predicted.spread_of_run(of_rows)
+        yield Difference("square length", differences, centre, deviation=deviation)
+
+
+def _along_readout(trajectory: Trajectory) -> Float[np.ndarray, "rows t r"]:
+    """sum_i a_i m_ik/|a|, the overlaps of each row of a record along its readout."""
+    readout = trajectory.readout
+    assert readout is not None  # the canonical order has asked for it
+    unit = readout / np.linalg.norm(readout, axis=1, keepdims=True)
+    return np.asarray(np.sum(unit[:, None, :, None] * trajectory.overlap, axis=2))
 
 
 def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:

@@ -158,6 +158,7 @@ def expected_values(predicted: Trajectory, subspaces: Subspaces) -> dict[str, li
     """
     left_out, deviation = predicted.relative_uncertainty, predicted.overlap_deviation
     drawn = deviation is not None and not deviation.any() and predicted.runs > 1
+    drawn = drawn or predicted.rows_a_run > 1
     values = {}
     for name, theory in expectations(predicted, subspaces).items():
         rows = len(theory.values)

@@ -45,11 +45,58 @@ FULL = SETTING.vary(
 )
 
 
+BLOCKS = SETTING.vary(
+    target="0.7*x1 + x1*x2 + He2(x1)/2",
+    inputs="blocks(0.3, 2.2, 0.7, 0.486)",
+    frame="axes",
+    steps=1,
+    n="1.5d",
+    step_size=[15.0],
+)
+SPIKE = FULL.vary(inputs="spiked(3, 0.6)", start="gaussian", steps=1, step_size=[10.0])
+
+
 def test_no_step_leaves_the_start() -> None:
     """With a step of size 0 rows have N(0, 1/d) along any direction, and no noise."""
     parts = along_target_after_one(Network(SETTING), np.array([-1.0, 1.0]), 0.0)
     assert np.allclose(parts.variance, 1.0)
     assert not np.any(parts.shared)
+
+
+def test_equal_blocks_are_one() -> None:
+    """Blocks of variance one have the parts of N(0, I); other variances do not."""
+    at, setting = np.array([-1.0, 1.0]), BLOCKS.vary(residual="full")
+    even = along_target_after_one(Network(setting.vary(inputs="gaussian", frame="random")), at)
+    one = along_target_after_one(Network(setting.vary(inputs="blocks(0.5, 1, 0.5, 1)")), at)
+    assert np.allclose(one.variance, even.variance)
+    assert np.allclose(one.shared_variance, even.shared_variance)
+    uneven = along_target_after_one(Network(setting), at)
+    assert np.all(np.abs(uneven.variance / even.variance - 1.0) > 0.1)
+
+
+def test_the_start_is_carried_as_by_the_matrices_of_all_axes() -> None:
+    """|(1 + m Sigma^(1/2) E[r z z^T] Sigma^(1/2)) w*_k|^2 on 100 axes, without noise of samples.
+
+    Two directions with parts in both blocks; without what the start has beside them, eq. (11), the
+    sum is too small.
+    """
+    setting = BLOCKS.vary(frame="random", n=10**9)
+    network = Network(setting)
+    inputs, means = network.inputs, network.target_means
+    variances = np.repeat(inputs.variances, (100 * inputs.shares).astype(int))
+    # Both have the share of a block in each, and are orthogonal there.
+    target = np.ones((2, 100)) / 10.0
+    target[1, ::2] *= -1.0
+    seen = np.sqrt(variances) * target
+    seen /= np.linalg.norm(seen, axis=1, keepdims=True)
+    mean = network.residual_mean
+    weighted = mean * np.eye(100) + seen.T @ (means - mean * np.eye(2)) @ seen
+    root, moved = np.sqrt(variances), network.size(0) / np.sqrt(setting.p)
+    turn = np.eye(100) + moved * network.moments.tilt * root[:, None] * weighted * root
+    parts = along_target_after_one(network, np.ones(1))
+    expected = np.sum((target @ turn) ** 2, axis=1)
+    assert np.allclose(parts.variance[0] - parts.shared_variance[0], expected)
+    assert np.all(np.sum(parts.carried[0] ** 2, axis=1) < 0.99 * expected)
 
 
 @pytest.mark.parametrize("batches", ["fresh", "reused"])
@@ -64,16 +111,19 @@ def test_a_second_step_of_size_0_changes_nothing(batches: str) -> None:
 
 
 @pytest.mark.law(sentinel="labels")
-@pytest.mark.parametrize("setting", [SETTING, FULL], ids=["labels", "full"])
+@pytest.mark.parametrize(
+    "setting", [SETTING, FULL, BLOCKS, SPIKE], ids=["labels", "full", "blocks", "spike"]
+)
 def test_variances_of_overlaps_are_those_of_runs(setting: Setting) -> None:
-    """Mean squares of overlaps less their means: 100 runs, steps 1 and 2, each direction.
+    """Mean squares of overlaps less their means: 100 runs, each step, each direction.
 
     At most four comparisons within 4 standard errors and 8 %, for the order 1/d that is left out.
-    Rejected: rows that are equally random in all directions, as outside the target.
+    Rejected: rows that are equally random in all directions, as outside the target, and for inputs
+    of several variances those of N(0, I).
     """
     runs = simulate(setting)
     assert runs.readout is not None
-    for step in (1, 2):
+    for step in range(1, setting.steps + 1):
         part = setting.vary(steps=step, step_size=list(setting.step_size[:step]))
         laws = laws_of_runs(part, runs.readout)
         off = runs.overlap[:, step] - np.array([law.target for law in laws])
@@ -84,6 +134,10 @@ def test_variances_of_overlaps_are_those_of_runs(setting: Setting) -> None:
         found = squares.mean(axis=0)
         assert np.all(np.abs(found - expected) < 4 * error + 0.08 * expected)
         assert np.all(np.abs(found - even) > 4 * error + 0.08 * even)
+        if not setting.inputs.is_gaussian:
+            plain = laws_of_runs(part.vary(inputs="gaussian", frame="random"), runs.readout)
+            other = np.mean([law.along_target.variance for law in plain], axis=(0, 1))
+            assert np.any(np.abs(found - other) > 4 * error + 0.08 * other)
 
 
 @pytest.mark.law(sentinel="fresh")

@@ -5,7 +5,8 @@ this part too, by (e u/sqrt p) E[r sigma''(A) z z^T] gamma, and adds noise of it
 that differs from row to row, and some that all rows share.  Labels make both larger along the
 directions that they depend on, by E[r^2 z z^T] in place of E[r^2].
 
-The derivation is docs/derivations/finite_size.md.
+The derivation is docs/derivations/finite_size.md; for inputs in blocks, whose parts of a target
+direction grow at their own rates, docs/derivations/wide_blocks.md.
 """
 
 from __future__ import annotations
@@ -62,17 +63,25 @@ class AlongTarget:
 def along_target_after_one(
     network: Network, u: Float[np.ndarray, "*u"], size: float | None = None
 ) -> AlongTarget:
-    """The parts after the first step, or before it where its ``size`` is 0.
+    """The parts of rows of W after the first step, or before it where its ``size`` is 0.
 
-    docs/derivations/finite_size.md, eqs. (1), (2) and (3).
+    What the start has along Sigma w*_k beside w*_k counts as noise of a row by itself.
+
+    docs/derivations/finite_size.md, eqs. (1), (2) and (3); docs/derivations/wide_blocks.md,
+    eqs. (10), (11) and (12).
     """
-    moments, delta = network.moments, network.noise_ratio
+    moments, inputs = network.moments, network.inputs
     step = network.size(0) if size is None else size
     moved = (step / math.sqrt(network.setting.p) * u)[..., None, None]
-    squares = network.target_squares
+    turned = np.diag(inputs.target_deviations)
+    means, squares = turned @ network.target_means, turned @ network.target_squares @ turned
+    # |Sigma w*_k|^2/tau_k^2 less the part along w*_k.
+    beside = inputs.along_target(2) / inputs.along_target(1) - inputs.along_target(1)
+    noise = network.noise_ratio * moments.slope_variance * squares
+    noise += moments.tilt**2 * (means * np.maximum(beside, 0.0)) @ means.T
     return AlongTarget(
-        carried=np.eye(len(squares)) + moments.tilt * moved * network.target_means,
-        noise=delta * moments.slope_variance * moved**2 * squares,
+        carried=np.eye(len(squares)) + moments.tilt * moved * (means @ turned),
+        noise=moved**2 * noise,
         shared=moments.slope**2 * moved**2 * _noise_of_beta(network),
     )
 
@@ -153,10 +162,14 @@ def _mean(
 
 
 def _noise_of_beta(network: Network) -> Float[np.ndarray, "r r"]:
-    """d times the covariance of beta = X^T r_1/n along the target, and of its part by g."""
-    linear = network.label[2]
-    noise = network.noise_ratio * (network.target_squares - np.outer(linear, linear))
-    return noise + (network.start_feedback * network.moments.linear) ** 2 * np.eye(len(linear))
+    """d times the covariance of X^T r_1/n along the target, and of its part by g.
+
+    docs/derivations/wide_blocks.md, eq. (12).
+    """
+    turned = np.diag(network.inputs.target_deviations)
+    own = (network.start_feedback * network.moments.linear) ** 2
+    noise = turned @ network.gradient_noise @ turned
+    return noise + own * np.diag(network.inputs.along_target(2))
 
 
 def _carried(

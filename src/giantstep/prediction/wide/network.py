@@ -187,6 +187,12 @@ class Network:
         shares = weights * (signs * self.label_at(points) - self.offset) ** 2
         return (points.T * shares) @ points + self.noise_square * np.eye(points.shape[1])
 
+    @property
+    def gradient_noise(self) -> Float[np.ndarray, "r r"]:
+        """delta (E[r_1^2 z z^T] - f_1 f_1^T), d times Cov(X^T r_1/n) along the target."""
+        linear = self.label[2]
+        return self.noise_ratio * (self.target_squares - np.outer(linear, linear))
+
     @cached_property
     def target_means(self) -> Float[np.ndarray, "r r"]:
         """E[r_1 z z^T]."""

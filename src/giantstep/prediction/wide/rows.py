@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.batch_limits import BATCH_NOISE
+from giantstep.prediction.wide.drawn_batches import laws_of_batches
 from giantstep.prediction.wide.limits import AT_MOST_FOUR
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
@@ -46,14 +47,20 @@ class Rows:
 
 def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[Rows]:
     """The rows after the setting's last step for the readout of every run, leading order in 1/d."""
-    return [_rows(setting, law) for law in laws_of_runs(setting, readouts)]
+    gram = keeps_gram(setting)
+    return [_rows(setting, law, with_gram=gram) for law in laws_of_runs(setting, readouts)]
 
 
-def _rows(setting: Setting, law: RowLaw) -> Rows:
+def rows_of_batches(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> list[Rows]:
+    """The rows after one step on a drawn batch for each of the readouts, without Gram matrices."""
+    return [_rows(setting, law, with_gram=False) for law in laws_of_batches(setting, readouts)]
+
+
+def _rows(setting: Setting, law: RowLaw, *, with_gram: bool) -> Rows:
     """Means over starts and batches: rows are independent but for the directions and pairs."""
     paired = setting.start.kind.paired
     gram = None
-    if keeps_gram(setting):
+    if with_gram:
         gram = law.along @ law.along.T + np.diag(law.random_square)
         if paired:
             first, second = np.split(np.arange(setting.p), 2)
@@ -64,7 +71,7 @@ def _rows(setting: Setting, law: RowLaw) -> Rows:
     uneven = len(seen_inputs(setting).shares) > 1
     span = None if setting.steps > 1 or uneven else _span(setting, law)
     variance = law.along_target.variance / setting.d
-    deviation = np.sqrt(variance) if np.all(variance >= 0.0) and not uneven else None
+    deviation = np.sqrt(variance) if np.all(variance >= 0.0) else None
     shared = np.sqrt(law.along_target.shared_variance / setting.d) * np.sign(law.along[:, :1])
     return Rows(law.target, norms, gram, deviation, shared, span)
 

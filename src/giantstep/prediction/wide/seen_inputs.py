@@ -53,7 +53,7 @@ class SeenInputs:
         (tr C)^2/tr C^2 with C = Sigma for the lengths of rows and inputs before a step, and
         C = Sigma^2 for the noise that a step learns.
 
-        docs/derivations/wide_blocks.md, eq. (10).
+        docs/derivations/wide_blocks.md, eq. (13).
         """
         axes = np.where(self.shares > 0, d * self.shares, 1.0)
         power = self.variances ** (1 if steps == 0 else 2)

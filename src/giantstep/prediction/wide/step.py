@@ -85,7 +85,11 @@ def learned_step(
     docs/theory/index.md, eq. (8); docs/derivations/closed_system.md, eqs. (1), (2), (3), (4), (5),
     (6) and (7).
     """
-    network = Network(setting, statistics)
+    return step_of(Network(setting, statistics), size)
+
+
+def step_of(network: Network, size: float | None = None) -> LearnedStep:
+    """``learned_step`` of a network, whose means may be those of one batch."""
     moments, ratio, feedback = network.moments, network.noise_ratio, network.start_feedback
     size = network.size(0) if size is None else size
     # Rounding must not give a direction to a step that has none.
@@ -95,7 +99,7 @@ def learned_step(
     pull = c * feedback * moments.linear
     inputs, (u, shares) = network.inputs, network.readout
     # 1 - E[u^2 kept]: what a row's own part of the residual takes of the start that g holds.
-    lost = size * network.own_pull * float(shares @ u**4) / setting.p
+    lost = size * network.own_pull * float(shares @ u**4) / network.setting.p
 
     def added(v: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
         """What noise and the network's own pull add to |W^T a|^2 along axes of variance v."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,11 @@ from jaxtyping import Float
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide.batch_limits import BATCH_TRAIN_NOISE
+from giantstep.prediction.wide.drawn_batches import (
+    count_of_batches,
+    few_samples_decide,
+    left_out_of_batches,
+)
 from giantstep.prediction.wide.laws import MATRICES, Matrix, spectra_of_runs
 from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.network import Network, ReadoutStatistics
@@ -23,11 +29,15 @@ from giantstep.prediction.wide.quantities import (
     left_out,
     left_out_of_errors,
 )
-from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
+from giantstep.prediction.wide.rows import (
+    Rows,
+    readout_losses,
+    rows_of_batches,
+    rows_of_runs,
+)
 from giantstep.prediction.wide.runs import statistics_nodes
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum, padded
-from giantstep.records.trajectory import keeps_gram
 
 
 def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy) -> dict[str, Any]:
@@ -37,7 +47,17 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
         for step in range(setting.steps + 1)
     ]
     notes: list[str] = []
-    fields = _rows(setting, parts, readouts)
+    not_known = left_out(setting)
+    if few_samples_decide(setting):
+        not_known = math.hypot(not_known, left_out_of_batches(setting))
+        fields = _rows_of_batches(setting, parts, readouts)
+        notes.append(
+            f"theory draws {len(fields['readout'])} random batches, of which a few samples with "
+            "large residuals decide the step, and shows the mean of lengths and overlaps"
+        )
+    else:
+        runs = zip(*(rows_of_runs(part, readouts) for part in parts), strict=True)
+        fields = _rows(list(runs))
     undecided: list[float] = []
     if setting.readout_n:
         errors = partial(_losses, notes=notes, undecided=undecided)
@@ -48,8 +68,10 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
             _tried(_network_errors, part, readouts, name="network's own error", notes=notes)
             for part in parts
         ]
-        fields |= _errors(losses, ("train", "test"), len(readouts))
-        fields |= _errors(networks, ("network",), len(readouts))
+        errors_of_runs = _errors(losses, ("train", "test"), len(readouts))
+        errors_of_runs |= _errors(networks, ("network",), len(readouts))
+        shape = (len(fields["overlap"]), len(parts))
+        fields |= {name: np.resize(each, shape) for name, each in errors_of_runs.items()}
     if setting.spectra:
         for matrix in MATRICES[: 2 if setting.readout_n else 1]:
             law = partial(_law, matrix)
@@ -57,12 +79,12 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
             fields[matrix.name] = _spectrum(laws)
     return fields | {
         "notes": tuple(notes),
-        "relative_uncertainty": left_out(setting),
+        "relative_uncertainty": not_known,
         "readout_relative_uncertainty": math.hypot(
             math.sqrt(max(left_out_of_errors(setting) ** 2 - left_out(setting) ** 2, 0.0)),
             max(undecided, default=0.0),
         ),
-        "own_runs": len(readouts) > 1,
+        "own_runs": len(fields["overlap"]) > 1,
     }
 
 
@@ -86,16 +108,23 @@ def _tried(
         return None
 
 
-def _rows(
+def _rows_of_batches(
     setting: Setting, parts: list[Setting], readouts: Float[np.ndarray, "rows p"]
 ) -> dict[str, Any]:
-    """Overlaps and lengths of the rows after each step, given each readout."""
-    runs = list(zip(*(rows_of_runs(part, readouts) for part in parts), strict=True))
+    """Overlaps and lengths of the rows on drawn batches, the same number for each run."""
+    several = np.resize(readouts, (count_of_batches(setting), setting.p))
+    start, step = rows_of_runs(parts[0], readouts), rows_of_batches(parts[1], several)
+    starts = [replace(start[row % len(start)], gram=None) for row in range(len(several))]
+    return _rows(list(zip(starts, step, strict=True))) | {"readout": several}
+
+
+def _rows(runs: list[tuple[Rows, ...]]) -> dict[str, Any]:
+    """Overlaps and lengths of the rows after each step of some runs."""
     fields: dict[str, Any] = {
         "overlap": np.array([[step.overlap for step in run] for run in runs]),
         "norms": np.array([[step.norms for step in run] for run in runs]),
     }
-    if keeps_gram(setting):
+    if all(step.gram is not None for run in runs for step in run):
         fields["gram"] = np.array([[step.gram for step in run] for run in runs])
     if all(step.span is not None for run in runs for step in run):
         fields["span"] = np.array([[step.span for step in run] for run in runs])
