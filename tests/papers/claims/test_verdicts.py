@@ -84,6 +84,7 @@ SLOW = {
     "reused-goes-beyond",
     "reused-goes-beyond-exponent-two",
     "second-step-strengths",
+    "single-samples-seen-twice",
     "small-batches-never",
     "spike-alignment",
     "spike-count",

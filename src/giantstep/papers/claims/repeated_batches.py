@@ -1,4 +1,4 @@
-"""Findings about steps that see their batch twice: held for two steps, or looked at ahead."""
+"""Claims and findings about steps that see a batch twice: held for two steps, or ahead of one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from giantstep.papers.claims.experiments import (
     FIRST_LAYER,
     Runs,
     exponent_findings,
+    exponents,
     growth,
     learned,
     not_learned,
@@ -238,6 +239,50 @@ CLAIMS = (
         quick={"d": (500, 2000, 8000), "runs": (128, 32, 36)},
         full={"d": (500, 4000, 32_000, 128_000), "runs": 24},
         tuned=one_at_a_time(setting={"step_size": ("2*p", "4*p")}),
+    ),
+    Claim(
+        id="single-samples-seen-twice",
+        statement=(
+            "Steps on single samples, each of which is seen twice, learn "
+            r"$\mathrm{He}_3(x_1)$ in $50d$ steps. It has information exponent 3. Plain steps do "
+            "not learn it in that number."
+        ),
+        source=sources.DATA_SEEN_TWICE,
+        regime=(
+            "One relu neuron starts orthogonal to the target. Each step is on one new sample, "
+            "after a look ahead of size $0.1/d$ on it, as in the authors' code."
+        ),
+        rule=(
+            r"After $50d$ steps $|\cos(w,w^*)|$ has an exponent in $d$ above $-1/4$ and as "
+            "predicted, 0. With plain steps the exponent is below $-1/4$ and as predicted, $-1/2$."
+        ),
+        experiment=exponents,
+        setting={
+            "target": "He3(x1)",
+            "activation": "relu",
+            "n": 1,
+            "p": 1,
+            "steps": "50*d",
+            "step_size": "0.01/d",
+            "lookahead": "sample(0.1*p/d)",
+            "start": "orthogonal",
+            "start_overlaps": [[0.0]],
+            "readout_start": "ones",
+            "record": "log",
+        },
+        options={
+            "measured": (
+                learned("cosine, looking ahead", mean_alignment),
+                not_learned("cosine, plain steps", mean_alignment, setting={"lookahead": "none"}),
+            )
+        },
+        controls={
+            "plain steps": Changes(setting={"lookahead": "none"}),
+            "plain steps learn a linear part": Changes(setting={"target": "x1 + He3(x1)"}),
+        },
+        quick={"d": (128, 512, 2048), "runs": (128, 64, 48)},
+        full={"d": (256, 1024, 8192), "runs": (256, 64, 64)},
+        tuned=one_at_a_time(setting={"steps": ("25*d", "100*d")}),
     ),
     Claim(
         id="learning-rate-decides",

@@ -185,6 +185,14 @@ INPUT_SPIKE = Source(
     place="abstract: residue and spike of the data in the gradient",
     assumptions="$n$, $d$ and $p$ are in proportion, and the inputs' covariance has a spike.",
 )
+DATA_SEEN_TWICE = Source(
+    kind="abstract",
+    paper="arXiv 2405.15459",
+    place=r"abstract: with data seen twice, almost all directions are learned in "
+    r"$\mathcal{O}(d\log{d})$ steps, beyond the information exponent",
+    assumptions="A shallow network is trained by gradient steps, and $d$ grows. A set of hard "
+    "functions is excepted, among them sparse parities.",
+)
 ONE_PASS = Source(
     kind="theorem",
     paper="arXiv 2003.10409",
