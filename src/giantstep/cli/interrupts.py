@@ -20,64 +20,76 @@ def interrupts_heard() -> Iterator[None]:
     prints it as ignored, and the command would go on.
     """
     hook, handler = sys.unraisablehook, signal.getsignal(signal.SIGINT)
-    # A command in the background may have been told to ignore interrupts.
     here = threading.current_thread() is threading.main_thread()
-    taken = here and handler is signal.default_int_handler
-    if taken:
-        signal.signal(signal.SIGINT, _Handler())
-    sys.unraisablehook = _raise_again
+    if not here or handler is not signal.default_int_handler:
+        # A command in the background may have been told to ignore interrupts.
+        yield
+        return
+    heard = _Handler()
+    signal.signal(signal.SIGINT, heard)
+    sys.unraisablehook = heard.ignored
     try:
         yield
     finally:
+        heard.rest()
         sys.unraisablehook = hook
-        if taken:
-            signal.signal(signal.SIGINT, handler)
+        signal.signal(signal.SIGINT, handler)
 
 
 class _Handler:
-    """Raises an interrupt, unless libraries are being loaded: then a moment later."""
+    """Raises an interrupt, unless it would be lost where the program is: then a moment later."""
 
     def __init__(self, loading_seconds: float = 10.0) -> None:
         """``loading_seconds`` that libraries may take to load: then it is raised there, too."""
         self.loading_seconds, self.last = loading_seconds, float("inf")
+        self.raised: threading.Event | None = None
+        """What a thread waits for that interrupts again and again; none, if no thread runs."""
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
         self.last = min(self.last, now + self.loading_seconds)
-        if now < self.last and _loads(frame):
-            _interrupt_later()
+        if now < self.last and _would_be_lost(frame):
+            self.repeat()
             return
-        self.last = float("inf")
+        self.rest()
         raise KeyboardInterrupt
 
+    def ignored(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Take what Python can only print: an interrupt comes again, all else is printed."""
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self.repeat()
+        else:
+            sys.__unraisablehook__(unraisable)
 
-def _loads(frame: FrameType | None) -> bool:
-    """Whether a frame is part of an import."""
+    def repeat(self) -> None:
+        """Interrupt the main thread again and again, until that has been raised."""
+        if self.raised is None:
+            self.raised = threading.Event()
+            threading.Thread(target=_repeat, args=(self.raised,), daemon=True).start()
+
+    def rest(self) -> None:
+        """Let the thread end that interrupts again and again."""
+        self.last = float("inf")
+        if self.raised is not None:
+            self.raised.set()
+            self.raised = None
+
+
+def _would_be_lost(frame: FrameType | None) -> bool:
+    """Whether a frame is part of an import, or of the hook for exceptions that Python ignores."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        code = frame.f_code
+        hook = code is _Handler.ignored.__code__
+        if hook or code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False
 
 
-def _raise_again(unraisable: sys.UnraisableHookArgs) -> None:
-    """Take what Python can only print: an interrupt comes again, all else is printed."""
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        _interrupt_later()
-    else:
-        sys.__unraisablehook__(unraisable)
-
-
-def _interrupt_later(seconds: float = 0.02) -> None:
-    """Try again soon to raise an interrupt that could not be raised."""
-    timer = threading.Timer(seconds, _interrupt)
-    timer.daemon = True
-    timer.start()
-
-
-def _interrupt() -> None:
+def _repeat(raised: threading.Event, seconds: float = 0.02) -> None:
     """Interrupt the main thread, also while it waits for something."""
-    if sys.platform == "win32":
-        signal.raise_signal(signal.SIGINT)
-    else:
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    while not raised.wait(seconds):
+        if sys.platform == "win32":
+            signal.raise_signal(signal.SIGINT)
+        else:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
