@@ -213,14 +213,15 @@ CLAIMS = (
     Claim(
         id="gradient-of-spiked-inputs",
         statement=(
-            r"Inputs with a spike of strength $n^\nu$ in their covariance give the gradient "
-            "of one step a second singular value, along the spike. Compared with the first, "
+            r"Inputs with a spike of standard deviation $n^\nu$ give the gradient of one step "
+            "a second singular value, along the spike. Compared with the first, "
             r"along $X^{\top}r$, it is of order $n^{2\nu-1/2}$. So the gradient has rank one "
             r"for $\nu<1/4$ and rank two from $\nu=1/4$ on."
         ),
         source=sources.beyond(
             sources.INPUT_SPIKE.paper,
             sources.INPUT_SPIKE.place,
+            "The boundary $1/4$ is that of a figure's caption. "
             r"The exponent $2\nu-1/2$ of the second singular value is ours.",
         ),
         regime=(
