@@ -206,7 +206,7 @@ def test_a_cosine_below_the_numerical_error_of_theory_is_not_told() -> None:
     assert "the |cosine| is 0.0" in sorted_directions(last, [["x2", "x3"]], 10**9)[1][0]
 
 
-@pytest.mark.law(sentinel="reused")
+@pytest.mark.slow
 @pytest.mark.parametrize("batches", ["reused", "fresh"])
 def test_the_error_of_runs_falls_where_the_batch_is_reused(batches: str) -> None:
     """Scene 6 in four runs: one comparison at four standard errors, which fresh batches fail."""

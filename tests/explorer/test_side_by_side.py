@@ -39,18 +39,23 @@ def told(change: dict[str, str]) -> str:
     return answer["difference"]
 
 
+@pytest.mark.slow(sentinel="tanh")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"activation": "tanh"}, "With tanh the second step stays blocked"),
-        ({"activation": "tanh"}, "tanh has no part of degree 2"),
-        ({"n": "0.25d"}, "With n = 64d step 2 finds x1 - x2"),
-        ({"target": "x1 + x2 + x1^2 + x2^2 - 2"}, "it stays at chance"),
-        ({"steps": "3"}, "Both find x1 + x2 and x1 - x2."),
+        pytest.param(
+            {"activation": "tanh"},
+            ("With tanh the second step stays blocked", "tanh has no part of degree 2"),
+            id="tanh",
+        ),
+        ({"n": "0.25d"}, ("With n = 64d step 2 finds x1 - x2",)),
+        ({"target": "x1 + x2 + x1^2 + x2^2 - 2"}, ("it stays at chance",)),
+        ({"steps": "3"}, ("Both find x1 + x2 and x1 - x2.",)),
     ],
 )
-def test_a_sentence_says_what_differs(change: dict[str, str], words: str) -> None:
-    assert words in told(change)
+def test_a_sentence_says_what_differs(change: dict[str, str], words: tuple[str, ...]) -> None:
+    sentence = told(change)
+    assert [word for word in words if word not in sentence] == []
 
 
 @pytest.mark.slow
