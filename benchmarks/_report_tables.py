@@ -28,7 +28,8 @@ class Planted:
     label -> of inputs and a generator; axes -> columns and their weights in the true directions,
     the strongest first; along -> E[label | direction 1] where the target has one direction; shape
     -> what is to be said of direction 1; better -> the peer that is to be named, where it is one;
-    chain -> correlation of a column with the one before.
+    chain -> correlation of a column with the one before; weak -> whether rows as few as those of
+    the benchmark may miss its directions, which are then to be called uncertain or not be named.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Planted:
     shape: str | None = None
     better: str | None = None
     chain: float = 0.0
+    weak: bool = False
 
     @property
     def basis(self) -> Array:
@@ -90,6 +92,13 @@ PLANTED = (
         DIFFERENCE,
         np.abs,
         "has a valley",
+    ),
+    Planted(
+        "weak",
+        lambda x, key: np.abs(_mixed(x)) + _noise(x, key, 1.2),
+        DIFFERENCE,
+        np.abs,
+        weak=True,
     ),
     Planted(
         "product",

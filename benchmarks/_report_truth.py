@@ -254,12 +254,20 @@ def sentences(
     made_of = re.sub(r"It correlates most with .*?\)\.", "", which)
     named = {_column(name) for name in re.findall(r"\b(x\d+) \(", made_of)}
     true = {column for axis in planted.axes for column in axis}
+    few = planted.better is None
+    right, seen = count == len(planted.axes) or not few, nothing == much.startswith("Nothing")
+    if planted.weak and count == 0:
+        # Its direction is missed: nothing is named, or columns tentatively.
+        right, seen = (
+            re.search("not certain|none of them|no direction", many, re.I) is not None,
+            True,
+        )
+        true = named if not named or "tentatively" in which else true
     peer = re.search(r"(\w[\w ]*) predicts better on this table", many)
     better = peer is None or np.mean(losses[peer[1].lower()]) < np.mean(losses[GIANT_STEPS])
-    few = planted.better is None
     return [
-        Checked("1 how much", held["score"] and nothing == much.startswith("Nothing")),
-        Checked("2 how many", (count == len(planted.axes) or not few) and bool(better)),
+        Checked("1 how much", held["score"] and seen),
+        Checked("2 how many", right and bool(better)),
         Checked("2 what is better", (peer[1].lower() if peer else None) == planted.better),
         Checked("3 which columns", named == true or not few),
         Checked("4 what kind", _shape_is_true(kind, planted) and _line_is_true(kind, losses)),

@@ -120,6 +120,26 @@ def test_columns_are_named_with_what_is_sure_of_them() -> None:
     )
 
 
+def test_fitted_directions_of_which_none_is_certain_are_told_tentatively() -> None:
+    """They are counted and their columns named; only where none was fitted nothing is named."""
+    unsure = direction(AT, 0.1, False)
+    many, columns = answer(replace(made(), directions=(unsure, unsure)))[1:3]
+    assert many.startswith("2 directions were fitted, and none of them is certain at level 0.02.")
+    assert columns == (
+        "The columns are named tentatively. Direction 1 is mostly a (+0.90) and b (+0.40). "
+        "Direction 2 is mostly a (+0.90) and b (+0.40)."
+    )
+    many, columns = answer(replace(made(), directions=(unsure,)))[1:3]
+    assert many.startswith("1 direction was fitted, and it is not certain at level 0.02.")
+    assert columns.startswith("Its columns are named tentatively. Direction 1")
+    assert "of the strongest 3" in which(*(unsure,) * 4)
+    many, columns = answer(replace(made(), directions=()))[1:3]
+    assert many.startswith("No direction was fitted: a few of them predict no better")
+    assert columns == "There is no combination of columns to name."
+    nothing = replace(made(score=interval(0.01, 0.02)), directions=(unsure,))
+    assert answer(nothing)[2] == "There is no combination of columns to name."
+
+
 def test_directions_that_refits_mix_are_told_together() -> None:
     sure = direction(AT, 0.1, True)
     mixed = replace(sure, stability=(1.0, 1.0), alone=(0.8, 0.8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,10 +60,17 @@ def _how_many(report: Report) -> str:
         worse = f" {peer.name.capitalize()} predicts better on this table: {more}."
     if not report.predictable:
         return "So no direction is to be read into these columns."
-    if certain == 0:
-        use = " The fit leans on all columns a little, not on a few directions."
+    if fitted == 0:
         return (
-            f"No small number of directions is certain to carry it.{use if fitted else ''}{worse}"
+            "No direction was fitted: a few of them predict no better than a fit that uses all "
+            f"columns.{worse}"
+        )
+    if certain == 0:
+        none = "it is not" if fitted == 1 else "none of them is"
+        were = "1 direction was" if fitted == 1 else f"{fitted} directions were"
+        return (
+            f"{were} fitted, and {none} certain at level {report.level:g}. A direction is a "
+            f"weighted sum of columns.{worse}"
         )
     one = certain == 1
     text = f"{certain} direction{' is' if one else 's are'} certain"
@@ -75,11 +83,14 @@ def _how_many(report: Report) -> str:
 
 
 def _which(report: Report, most: int = 3) -> str:
-    numbered = [(number, d) for number, d in enumerate(report.directions, 1) if d.certain][:most]
-    if not numbered:
+    numbered = list(enumerate(report.directions, 1))
+    if not numbered or not report.predictable:
         return "There is no combination of columns to name."
-    parts = [_made_of(number, direction) for number, direction in numbered]
-    turning = [str(number) for number, direction in numbered if direction.turns]
+    certain = [(number, direction) for number, direction in numbered if direction.certain][:most]
+    if not certain:
+        return " ".join([_with_care(len(numbered), most), *starmap(_mostly, numbered[:most])])
+    parts = [_made_of(number, direction) for number, direction in certain]
+    turning = [str(number) for number, direction in certain if direction.turns]
     if len(turning) == 1:
         parts.append(
             f"Refits turn direction {turning[0]} towards the others, so that its single weights "
@@ -93,6 +104,22 @@ def _which(report: Report, most: int = 3) -> str:
     return " ".join(parts)
 
 
+def _with_care(fitted: int, most: int) -> str:
+    """What is said before the columns of directions of which none is certain."""
+    if fitted == 1:
+        return "Its columns are named tentatively."
+    strongest = f" of the strongest {most}" if fitted > most else ""
+    return f"The columns{strongest} are named tentatively."
+
+
+def _mostly(number: int, direction: Direction, most: int = 4) -> str:
+    """The columns of the largest weights, whose errors are not told."""
+    # Above .3 a column makes a tenth of the variance of the direction.
+    main = [w for w in direction.weights if abs(w.weight.value) > 0.3] or direction.weights
+    names = [f"{w.column} ({rounded(w.weight.value, '+')})" for w in main[:most]]
+    return f"Direction {number} is mostly {in_a_row(names)}."
+
+
 def in_a_row(words: Sequence[str]) -> str:
     """Words of a sentence: a, b and c."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
@@ -101,10 +128,7 @@ def in_a_row(words: Sequence[str]) -> str:
 def _made_of(number: int, direction: Direction, most: int = 4) -> str:
     """The columns whose weight is beyond its error, and not small."""
     if direction.turns:
-        # Above .3 a column makes a tenth of the variance of the direction.
-        main = [w for w in direction.weights if abs(w.weight.value) > 0.3] or direction.weights
-        names = [f"{w.column} ({rounded(w.weight.value, '+')})" for w in main[:most]]
-        return f"Direction {number} is mostly {in_a_row(names)}."
+        return _mostly(number, direction, most)
     # Below a tenth a column makes 1 % of the variance of the direction.
     large = [w for w in direction.weights if abs(w.weight.value) > 0.1]
     clear = [w for w in large if w.weight.low > 0 or w.weight.high < 0]
