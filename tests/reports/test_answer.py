@@ -9,13 +9,14 @@ import pytest
 
 from giantstep.reports.answer import answer, shape
 from giantstep.reports.comparison import Compared, Left, best_peer
-from giantstep.reports.directions import Curve, Direction, Weight
+from giantstep.reports.directions import Curve, Direction
 from giantstep.reports.hardness import _named, next_rows
 from giantstep.reports.interval import Interval, interval, rounded
-from giantstep.reports.page import _plane_caption
+from giantstep.reports.page import _direction, _plane_caption
 from giantstep.reports.pictures import label_picture, shown_rows, strips
 from giantstep.reports.record import Report
 from giantstep.reports.svg import Axes, diverging, ticks
+from giantstep.reports.weights import Weight
 
 AT = np.linspace(-2.0, 2.0, 33)
 
@@ -107,17 +108,49 @@ def which(*directions: Direction) -> str:
 def test_columns_are_named_with_what_is_sure_of_them() -> None:
     """Weights beyond their errors; where some are not, correlations above .3 too."""
     sure = direction(AT, 0.1, True)
-    assert which(sure) == "Direction 1 is made of a (+0.90 ± 0.02) and b (+0.40 ± 0.02)."
-    correlated = "It correlates most with a (+0.95 ± 0.01) and c (-0.80 ± 0.02)."
+    assert which(sure) == (
+        "Direction 1 is made of a (+0.90, +0.86 to +0.94) and b (+0.40, +0.36 to +0.44)."
+    )
+    correlated = "It correlates most with a (+0.95, +0.93 to +0.97) and c (-0.80, -0.84 to -0.76)."
     half = replace(sure, weights=(weight("a", 0.9, 0.002), weight("b", 0.4, 0.3)))
     assert which(half) == (
-        "Direction 1 is made of a (+0.90 ± less than 0.01). One more large weight is within its "
-        f"error. {correlated}"
+        "Direction 1 is made of a (+0.90, +0.90 to +0.90). One more large weight may be zero. "
+        f"{correlated}"
     )
     unsure = replace(sure, weights=(weight("a", 0.9, 0.6), weight("b", 0.4, 0.3)))
     assert which(unsure) == (
-        "Which columns make direction 1 is not sure: no weight is beyond its error. " + correlated
+        "Which columns make direction 1 is not sure: every weight may be zero. " + correlated
     )
+    cities = [Weight(f"city = {k}", interval(0.9 - k, 0.02), "city") for k in (0, 1)]
+    one_city = replace(half, correlations=(*cities, *sure.correlations[:1]))
+    assert which(one_city).endswith(
+        "with city = 0 (+0.90, +0.86 to +0.94) and a (+0.95, +0.93 to +0.97)."
+    )
+
+
+def test_a_direction_that_refits_lack_is_said_to_be_found_in_some() -> None:
+    """Rows of a refit without it have no coordinate: they are in no picture, and counted."""
+    u = np.linspace(-1.0, 1.0, 300)
+    u[:100] = np.nan
+    some = replace(direction(AT, 0.1, True), coordinate=u, stability=(0.0, 0.9, 0.8))
+    some = replace(some, alone=(0.0, 0.9, 0.8))
+    assert (some.found, some.turns) == (2, False)
+    assert some.steady == pytest.approx(0.85 * 2 / 3)
+    assert "Only 2 of 3 refits find direction 1." in which(some)
+    record = replace(made(), directions=(some, direction(AT, 0.1, True)))
+    rows, words = shown_rows(record, some)
+    assert rows.tolist() == list(range(100, 300))
+    assert words.endswith(
+        "100 rows are left out, because the refit that holds them out did not find the direction"
+    )
+    assert label_picture(record, some, 1).count('r="2.4"') == 200
+    assert "Found in 2 of 3 refits" in _direction(record, some, 1)
+    assert "intervals over the refits that found it" in _direction(record, some, 1)
+    none = replace(some, coordinate=np.full(300, np.nan), stability=(0.0,) * 3, alone=(0.0,) * 3)
+    drawn = _direction(record, none, 1)
+    assert "Small discs: none, because no refit found the direction." in drawn
+    assert "Large discs" not in drawn
+    assert "nan" not in drawn
 
 
 def test_fitted_directions_of_which_none_is_certain_are_told_tentatively() -> None:

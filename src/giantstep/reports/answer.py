@@ -90,6 +90,7 @@ def _which(report: Report, most: int = 3) -> str:
     if not certain:
         return " ".join([_with_care(len(numbered), most), *starmap(_mostly, numbered[:most])])
     parts = [_made_of(number, direction) for number, direction in certain]
+    parts += [_lacking(number, d) for number, d in certain if d.found < len(d.stability)]
     turning = [str(number) for number, direction in certain if direction.turns]
     if len(turning) == 1:
         parts.append(
@@ -120,13 +121,22 @@ def _mostly(number: int, direction: Direction, most: int = 4) -> str:
     return f"Direction {number} is mostly {in_a_row(names)}."
 
 
+def _lacking(number: int, direction: Direction) -> str:
+    """What is said of a certain direction that some refits lack."""
+    one = direction.found == 1
+    return (
+        f"Only {direction.found} of {len(direction.stability)} refits {'finds' if one else 'find'} "
+        f"direction {number}."
+    )
+
+
 def in_a_row(words: Sequence[str]) -> str:
     """Words of a sentence: a, b and c."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _made_of(number: int, direction: Direction, most: int = 4) -> str:
-    """The columns whose weight is beyond its error, and not small."""
+    """The columns whose weight is sure not to be zero, and not small."""
     if direction.turns:
         return _mostly(number, direction, most)
     # Below a tenth a column makes 1 % of the variance of the direction.
@@ -134,7 +144,7 @@ def _made_of(number: int, direction: Direction, most: int = 4) -> str:
     clear = [w for w in large if w.weight.low > 0 or w.weight.high < 0]
     if not clear:
         return (
-            f"Which columns make direction {number} is not sure: no weight is beyond its error. "
+            f"Which columns make direction {number} is not sure: every weight may be zero. "
             f"{correlated(direction)}"
         )
     more = len(clear) - most
@@ -143,16 +153,18 @@ def _made_of(number: int, direction: Direction, most: int = 4) -> str:
     unsure = len(large) - len(clear)
     if not unsure:
         return text
-    others = "One more large weight is" if unsure == 1 else f"{unsure} more large weights are"
-    errors = "its error" if unsure == 1 else "their errors"
-    return f"{text} {others} within {errors}. {correlated(direction)}"
+    others = "One more large weight" if unsure == 1 else f"{unsure} more large weights"
+    return f"{text} {others} may be zero. {correlated(direction)}"
 
 
 def correlated(direction: Direction, subject: str = "It", most: int = 4) -> str:
-    """The columns that a direction goes together with."""
+    """The columns that a direction goes together with, one category of a column of words."""
+    # Where one category is more frequent, the others are rarer: they correlate with it by that.
+    leading = {c.source or c.column: c for c in reversed(direction.correlations)}
+    listed = [c for c in direction.correlations if c in leading.values()]
     # Below .3 a column shares less than a tenth of its variance with the direction.
-    strong = [c for c in direction.correlations if abs(c.weight.value) > 0.3]
-    names = [c.text for c in (strong or direction.correlations)[:most]]
+    strong = [c for c in listed if abs(c.weight.value) > 0.3]
+    names = [c.text for c in (strong or listed)[:most]]
     return f"{subject} correlates most with {in_a_row(names)}."
 
 

@@ -23,6 +23,19 @@ LEAST_ROWS = 5
 
 
 @dataclass(frozen=True)
+class Encoded:
+    """A column of numbers that the front makes, named as a reader would write it.
+
+    source -> the column of the table that it comes from; complete -> whether it is one of the 0/1
+    columns of all categories of its source, which sum to one.
+    """
+
+    name: str
+    source: str
+    complete: bool = False
+
+
+@dataclass(frozen=True)
 class Prepared:
     """The rows as scikit-learn takes them, how columns become numbers, and what was done.
 
@@ -53,18 +66,24 @@ class Prepared:
         parts = [("numbers", imputer, self.numbers), ("words", encoder, self.words)]
         return ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0.0)
 
-    def encoded_names(self, front: ColumnTransformer) -> list[str]:
-        """Names of the columns that a fitted front gives, as a reader would write them."""
-        names: list[str] = []
+    def encoded(self, front: ColumnTransformer) -> list[Encoded]:
+        """The columns that a fitted front gives."""
+        listed: list[Encoded] = []
         for part, fitted, places in front.transformers_:
             given = [self.sources[place] for place in places] if part != "remainder" else []
             if part == "numbers":
                 gaps = fitted.indicator_.features_
-                names += [*given, *(f"{given[j]} is missing" for j in gaps)]
+                listed += [Encoded(name, name) for name in given]
+                listed += [Encoded(f"{given[j]} is missing", given[j]) for j in gaps]
             elif part == "words":
                 for j, name in enumerate(given):
-                    names += [f"{name} = {value}" for value in _kept(fitted, j)]
-        return names
+                    values = _kept(fitted, j)
+                    listed += [Encoded(f"{name} = {v}", name, len(values) > 1) for v in values]
+        return listed
+
+    def encoded_names(self, front: ColumnTransformer) -> list[str]:
+        """Names of the columns that a fitted front gives."""
+        return [each.name for each in self.encoded(front)]
 
 
 def _kept(encoder: OneHotEncoder, j: int) -> list[str]:

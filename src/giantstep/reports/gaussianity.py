@@ -57,9 +57,9 @@ def gaussianity(
     along = x @ (axes / np.linalg.norm(axes, axis=0))
     columns = kurtosis(x)
     random = mean_kurtosis(along)
-    ours = tuple(mean_kurtosis(d.coordinate[:, None]) for d in found)
+    ours = tuple(mean_kurtosis(d.seen[:, None]) for d in found)
     # Within one of three: the tails of a logistic law have 4.2, those of a uniform one 1.8.
-    near = all(abs(each.value - 3.0) < 1.0 for each in (random, *ours))
+    near = not any(abs(each.value - 3.0) >= 1.0 for each in (random, *ours))
     return Gaussianity(
         columns=(float(columns.min()), float(columns.max())),
         heaviest=names[int(np.argmax(columns))],
@@ -77,6 +77,8 @@ def mean_kurtosis(values: Float[np.ndarray, "n k"], most: int = 5_000) -> Interv
     where columns correlate by r: the tails that show a larger error are rare in a sample.
     """
     values = values[:most]
+    if len(values) < 2:
+        return interval(math.nan, math.nan)
     n, z = len(values), (values - values.mean(axis=0)) / values.std(axis=0)
     each = kurtosis(values)
     influence = np.mean(z**4 - 2.0 * each * z**2 + each, axis=1)
