@@ -10,7 +10,6 @@ import pytest
 from giantstep.reports.answer import answer, shape
 from giantstep.reports.comparison import Compared, Left, best_peer
 from giantstep.reports.directions import Curve, Direction
-from giantstep.reports.hardness import _named, next_rows
 from giantstep.reports.interval import Interval, interval, rounded
 from giantstep.reports.page import _direction, _plane_caption
 from giantstep.reports.pictures import label_picture, shown_rows, strips
@@ -69,14 +68,6 @@ def test_colours_of_labels_go_from_blue_to_orange() -> None:
     assert diverging(-1.0) == diverging(0.0) == "#2166ac"
     assert diverging(0.5) == "#969696"
     assert diverging(2.0) == "#d95f0e"
-
-
-def test_sums_of_directions_are_written_without_what_is_small() -> None:
-    text = "the first step learns 0.002*x1 - x2 - 0.016*x3, the second 0.167*x1 + 0.01*x2 - x3"
-    assert _named(text) == (
-        "The first step learns direction 2, the second 0.17*direction 1 - direction 3"
-    )
-    assert _named("it learns x1 and x2") == "It learns direction 1 and direction 2"
 
 
 def direction(values: np.ndarray, reach: float, certain: bool) -> Direction:
@@ -289,12 +280,6 @@ def test_many_rows_are_thinned_and_the_caption_says_so() -> None:
     rows, words = shown_rows(record, some)
     assert len(rows) == 667
     assert words == "one of 3 held-out rows"
-
-
-def test_no_direction_is_seen_with_fewer_rows_than_columns() -> None:
-    assert next_rows(0.001, 10, 0.02, 0.01) == (10.0, 10.0)
-    first, second = next_rows(0.5, 10, 0.02, 0.01)
-    assert 10.0 < first < second
 
 
 def test_what_is_rounded_to_none_is_neither_better_nor_left() -> None:

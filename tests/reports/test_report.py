@@ -160,7 +160,10 @@ def test_classes_have_an_accuracy_and_three_of_them_a_page() -> None:
     assert record.classes == ("high", "low", "middle")
     assert record.accuracy is not None
     assert record.accuracy.low > 0.7
-    assert record.most_frequent == pytest.approx(np.max(np.unique(y, return_counts=True)[1]) / 120)
+    assert record.most_frequent is not None
+    share = np.max(np.unique(y, return_counts=True)[1]) / 120
+    assert record.most_frequent.value == pytest.approx(share)
+    assert record.most_frequent.error == pytest.approx((share * (1 - share) / 119) ** 0.5)
     assert "names the class of" in record.answer[0]
     assert "Share of the class" in record.html()
 

@@ -45,7 +45,7 @@ def _how_much(report: Report) -> str:
     if report.accuracy is not None and report.most_frequent is not None:
         text += (
             f" It names the class of {report.accuracy.percent} of them, where the most frequent "
-            f"class alone is right on {100.0 * report.most_frequent:.0f} %."
+            f"class alone is right on {report.most_frequent.percent}."
         )
     return text
 

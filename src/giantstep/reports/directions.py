@@ -123,7 +123,7 @@ def directions(held: HeldOut, pipeline: Any) -> tuple[Direction, ...]:
     problem, model = held.problem, pipeline[-1]
     if model.n_fitted_ == 0:
         return ()
-    u, x = _coordinates(pipeline, problem), pipeline[0].transform(problem.prepared.rows)
+    u, x = coordinates_of(pipeline, problem), pipeline[0].transform(problem.prepared.rows)
     columns = _Columns(problem.prepared.encoded(pipeline[0]), x)
     seen = {
         fold: _resampled(resample, u, problem, columns)
@@ -149,7 +149,7 @@ class _Columns:
         return self.x.std(axis=0)
 
 
-def _coordinates(pipeline: Any, problem: Problem) -> Float[np.ndarray, "n k"]:
+def coordinates_of(pipeline: Any, problem: Problem) -> Float[np.ndarray, "n k"]:
     """Coordinates of all rows on the directions of a fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # categories that a fold lacks
@@ -160,7 +160,7 @@ def _resampled(
     pipeline: Any, goals: Float[np.ndarray, "n k"], problem: Problem, columns: _Columns
 ) -> list[Resampled]:
     """How a resample sees the directions of the fit on all rows, one record each."""
-    u, model = _coordinates(pipeline, problem), pipeline[-1]
+    u, model = coordinates_of(pipeline, problem), pipeline[-1]
     centred, centred_goals = u - u.mean(axis=0), goals - goals.mean(axis=0)
     towards = np.linalg.lstsq(centred, centred_goals, rcond=None)[0]
     nearest = np.var(centred @ towards, axis=0) / np.maximum(np.var(goals, axis=0), 1e-300)

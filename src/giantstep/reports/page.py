@@ -247,7 +247,16 @@ def _hardness(report: Report) -> str:
         cut = "how hard it is" in report.missing
         text = "This part was cut off." if cut else "There is no fitted function to analyze."
         return f"{head}{_paragraph(text)}</section>"
-    return f"{head}{''.join(map(_paragraph, hard.sentences))}{_steps(hard, report.rows)}</section>"
+    intro = (
+        "With Gaussian columns, and in standard deviations of the label, the fitted function is "
+        "close to a sum of Hermite polynomials of the directions x1, x2, ... These are its largest "
+        "terms."
+    )
+    terms = _table(
+        ["term", "coefficient"], [[term.name, term.coefficient.plain] for term in hard.terms]
+    )
+    words = "".join(map(_paragraph, hard.sentences))
+    return f"{head}{_paragraph(intro)}{terms}{words}{_steps(hard, report.rows)}</section>"
 
 
 def _steps(hard: Hardness, rows: int) -> str:
