@@ -134,8 +134,10 @@ def other_intervals(work: Work, record: Report, fresh: Fresh, totals: Array) -> 
     assert record.gaussianity is not None
     assert record.left is not None
     law, listed = record.gaussianity, []
-    listed.append(checked("kurtosis of random directions", law.random, 3.0))
-    listed += [checked("kurtosis along a direction", each, 3.0) for each in law.found]
+    listed.append(checked("kurtosis of random directions", law.random.kurtosis, 3.0))
+    for each in law.found:
+        listed.append(checked("kurtosis along a direction", each.kurtosis, 3.0))
+        listed.append(Checked("Gaussian rows are not called far", each.verdict != "far"))
     folds = [
         predict_scores(p, fresh.prepared, fresh.labels, fresh.rows)
         for p in work.held.pipelines.values()

@@ -10,6 +10,7 @@ import numpy as np
 
 from giantstep.reports.answer import correlated, in_a_row
 from giantstep.reports.directions import FOUND, Direction
+from giantstep.reports.gaussianity import FAR
 from giantstep.reports.hardness import Hardness
 from giantstep.reports.models import which_models
 from giantstep.reports.pictures import (
@@ -275,13 +276,19 @@ def _gaussianity(report: Report) -> str:
     law = report.gaussianity
     if law is None:
         return ""
-    rows = [["random directions", law.random.plain]]
-    rows += [
-        [f"direction {k}", each.plain if math.isfinite(each.value) else "not known"]
-        for k, each in enumerate(law.found, 1)
+    rows = [
+        [each.name, each.kurtosis.plain, f"{each.distance:.3f} (noise: up to {each.noise:.3f})"]
+        for each in (*law.found, law.random)
+        if math.isfinite(each.distance)
     ]
     words = "".join(map(_paragraph, law.sentences))
-    table = _table(["along", "kurtosis (3 for a Gaussian)"], rows)
+    table = _table(["along", "kurtosis (3 for a Gaussian)", "distance from Gaussian"], rows)
+    table += _paragraph(
+        "The distance is the largest difference between the share of rows below a value and that "
+        "of a Gaussian with the same mean and standard deviation. It is called far if it exceeds "
+        f"{FAR:g} and the noise of as many Gaussian rows. A uniform law has 0.057.",
+        "small",
+    )
     return f'<section id="gaussian"><h2>How far from Gaussian</h2>{words}{table}</section>'
 
 
