@@ -129,13 +129,16 @@ def ahead_intervals(work: Work, record: Report, planted: Planted, seed: int) -> 
     ]
 
 
-def other_intervals(work: Work, record: Report, fresh: Fresh, totals: Array) -> list[Checked]:
+def other_intervals(
+    work: Work, record: Report, planted: Planted, fresh: Fresh, totals: Array
+) -> list[Checked]:
     """Accuracy, residual test, kurtosis and simulated steps."""
     assert record.gaussianity is not None
     assert record.left is not None
     law, listed = record.gaussianity, []
-    listed.append(checked("kurtosis of random directions", law.random.kurtosis, 3.0))
-    for each in law.found:
+    if not planted.words:
+        listed.append(checked("kurtosis of random directions", law.random.kurtosis, 3.0))
+    for each in () if planted.words else law.found:
         listed.append(checked("kurtosis along a direction", each.kurtosis, 3.0))
         listed.append(Checked("Gaussian rows are not called far", each.verdict != "far"))
     folds = [
@@ -176,7 +179,7 @@ def direction_intervals(
     work: Work, record: Report, planted: Planted, fresh: Fresh
 ) -> list[Checked]:
     """Weights of columns, the band of the fitted curve, and what is lost without the direction."""
-    if not record.certain == len(planted.axes) == len(record.directions) > 0:
+    if planted.words or not record.certain == len(planted.axes) == len(record.directions) > 0:
         return []
     listed: list[Checked] = []
     basis = planted.basis
@@ -254,8 +257,8 @@ def sentences(
     count = int(told[1]) if told else 0
     # Columns that a direction correlates with need not be part of it.
     made_of = re.sub(r"It correlates most with .*?\)\.", "", which)
-    named = {_column(name) for name in re.findall(r"\b(x\d+) \(", made_of)}
-    true = {column for axis in planted.axes for column in axis}
+    named = set(re.findall(r"\b(x\d+(?: = \w+| is missing)?) \(", made_of))
+    true = planted.columns
     few = planted.better is None
     right, seen = count == len(planted.axes) or not few, nothing == much.startswith("Nothing")
     if planted.weak and count == 0:

@@ -45,7 +45,9 @@ def test_the_form_of_a_curve(values: np.ndarray, words: str) -> None:
     [
         # A tail that comes back by less than its error is no turn.
         (np.where(AT > 1.5, 0.7, np.tanh(2.0 * AT)), 0.3, "rises all the way, on a bent line"),
-        (np.where(AT < -1.5, 0.5, np.tanh(2.0 * AT)), 2.0 * (AT < -1.5), "rises all the way"),
+        (np.where(AT < -1.5, 0.5, np.tanh(2.0 * AT)), 2.0 * (AT < -1.5), "rises, and its error"),
+        # One side of a valley is known, the other is not.
+        (np.abs(AT), 3.0 * (AT > 0.2), "falls, and its error leaves open whether it turns"),
         (np.where(AT > 1.5, 0.4, np.tanh(2.0 * AT)), 0.05, "has a hill"),
         (AT + 0.3 * np.sin(8.0 * AT), 0.4, "is straight within its error"),
         (AT + 0.3 * np.sin(8.0 * AT), 0.1, "rises all the way, on a bent line"),

@@ -82,6 +82,37 @@ def test_a_weak_direction_is_named_tentatively() -> None:
 
 
 @pytest.mark.slow
+def test_words_and_gaps_go_through_all_five_sentences() -> None:
+    """A valley of two columns and a step of one word; gaps in columns that do not matter.
+
+    Of the 0/1 columns of four words, which sum to one, only that of the word is named.
+    """
+    pandas = pytest.importorskip("pandas")
+    key = np.random.default_rng(4)
+    frame = pandas.DataFrame(key.standard_normal((300, 4)), columns=["a", "b", "c", "d"])
+    frame["colour"] = np.array(["red", "green", "blue", "grey"], dtype=object)[
+        key.integers(0, 4, 300)
+    ]
+    y = 1.4 * np.abs(frame.a - frame.b) + 1.5 * (frame.colour == "red")
+    frame.loc[key.random(300) < 0.1, "c"] = np.nan
+    frame.loc[(key.random(300) < 0.1) & (frame.colour != "red"), "colour"] = None
+    record = report(frame, y + 0.3 * key.standard_normal(300), quick=True)
+    how_much, how_many, which, kind, ahead = record.answer
+    assert how_much.startswith("On rows held out the fit explains 9")
+    assert how_many.startswith("2 directions are certain at level 0.02.")
+    made_of = re.sub(r"It correlates most with .*?\)\.", "", which)
+    named = re.findall(r"(?:of|mostly|and) ([\w =]+) \(", made_of)
+    assert sorted(named) == ["a", "b", "colour = red"]
+    assert "colour = green" not in which
+    assert "Along direction 1 the label has a valley." in kind
+    assert "With twice as many rows the fit would explain about" in ahead
+    said = " ".join(record.said)
+    assert "Gaps in columns of numbers (c;" in said
+    assert "Columns of words (colour) become columns of 0 and 1" in said
+    assert "Of a column of words the weights are differences from colour = " in record.html()
+
+
+@pytest.mark.slow
 def test_copies_of_noise_behind_a_row_number_predict_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -225,11 +225,12 @@ def steepest(curve: Curve) -> int:
     return int(np.argmax(np.ptp(curve.values, axis=1)))
 
 
-def shape(curve: Curve, straight: float = 0.99, bent: float = 0.9) -> str:
+def shape(curve: Curve, straight: float = 0.99, bent: float = 0.9, open_turn: float = 0.25) -> str:
     """The form of the fitted label along a direction, in words; what its band allows is no turn.
 
     straight -> share that a line explains of the curve, from which on it counts as one; bent -> the
-    least share where the line is within the band.
+    least share where the line is within the band; open_turn -> share of the range by which a curve
+    comes back within its band for the turn to be left open.
     """
     output, at = steepest(curve), curve.at
     values = curve.values[output]
@@ -247,6 +248,8 @@ def shape(curve: Curve, straight: float = 0.99, bent: float = 0.9) -> str:
     turns = len(places) - 2
     if turns == 0:
         up = values[places[1]] > values[places[0]]
+        if len(_extremes(values, np.zeros_like(reach), open_turn * spread)) > 2:
+            return f"{'rises' if up else 'falls'}, and its error leaves open whether it turns"
         return f"{'rises' if up else 'falls'} all the way, on a bent line"
     if turns == 1:
         return "has a valley" if values[places[1]] < values[places[0]] else "has a hill"

@@ -88,7 +88,7 @@ class Gaussianity:
 
 VERDICTS = {
     "far": "far from Gaussian",
-    "open": "not told from Gaussian, nor known to be close to it, at this number of rows",
+    "open": "perhaps Gaussian, which so few rows cannot tell",
     "close": "close to Gaussian",
 }
 """Verdicts in words."""

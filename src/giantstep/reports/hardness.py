@@ -72,14 +72,14 @@ class Hardness:
         """What theory says of the fitted function."""
         first, second = (_rows_text(each) for each in self.next_rows)
         return (
+            self._sizes,
             f"Its leap is {self.leap.text}: the lowest degree of its terms. A first step sees "
             "terms of degree 1 from n ~ d rows on, those of degree 2 from n ~ d^2. The leap is "
             "that of the first step alone: further directions may need more.",
             f"Its generative exponent is {self.generative.text}: the lowest degree after the best "
             "transform of the label.",
-            f"{self._staircase} {self.stairs} of {self.leap.resamples} refits have the same "
-            "staircase.",
-            f"{' '.join(self.learned)} {self._sizes}",
+            f"{self._staircase} It is the same in {self.stairs} of {self.leap.resamples} refits.",
+            " ".join(self.learned),
             self._needed,
             "A further direction that explains 1 % of the label linearly would be seen from "
             f"{first} rows on, one that does so quadratically from {second}.",
@@ -103,9 +103,9 @@ class Hardness:
         powers = sorted(set(re.findall(r"\bd\^(\d+)", " ".join((*self.learned, "d^2")))))
         sizes = ", ".join(f"d^{k} = {self.coordinates ** int(k):,}" for k in powers)
         return (
-            f"Here n is the number of rows of a step, and d that of independent columns: "
-            f"d = {self.coordinates}, {sizes}. The sign ~ leaves a constant factor open, so that "
-            "these are rates and not counts of rows."
+            "What follows tells how many rows giant steps need. n is the number of rows of a step, "
+            f"d that of independent columns: here d = {self.coordinates}, {sizes}. n ~ d means a "
+            "fixed multiple of d, so that these are rates and not counts of rows."
         )
 
     @property
@@ -265,5 +265,6 @@ def giant_steps(
     squares = np.sqrt(np.mean(cosines**2, axis=2))[:, 1:]
     error = squares.std(axis=0, ddof=1) / math.sqrt(runs)
     return tuple(
-        interval(*pair, runs - 1) for pair in zip(squares.mean(axis=0), error, strict=True)
+        interval(*pair, runs - 1, least=0.0, most=1.0)
+        for pair in zip(squares.mean(axis=0), error, strict=True)
     )

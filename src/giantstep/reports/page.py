@@ -134,7 +134,9 @@ def _directions(report: Report) -> str:
     intro = (
         "A direction is a weighted sum of columns. It is certain if held-out rows are predicted "
         f"worse without it, at level {report.level:g} for all directions together, and if the fit "
-        "predicts such rows at all."
+        "predicts such rows at all. Each refit leaves out another part of the rows. It has found a "
+        "direction if a combination of its own directions has a squared correlation of at least "
+        f"{FOUND:g} with it."
     )
     parts = [_direction(report, d, number) for number, d in enumerate(report.directions, 1)]
     plane = ""
@@ -191,7 +193,9 @@ def _direction(report: Report, direction: Direction, number: int) -> str:
     rows = f"Small discs: {shown_rows(report, direction)[1]}. " if one else ""
     means = "Large discs: means of held-out rows with 95 % intervals. " if direction.found else ""
     band = (
-        ", with a 95 % band over refits" if one and np.isfinite(direction.curve.low).all() else ""
+        f", with a 95 % band over {_over(direction)}"
+        if one and np.isfinite(direction.curve.low).all()
+        else ""
     )
     line = "Line: the fit" if len(report.directions) == 1 else "Line: the fit, averaged over rows"
     return (
@@ -214,10 +218,8 @@ def _refits(direction: Direction) -> str:
         return ""
     refits, found = len(direction.stability), direction.found
     text = (
-        f" Found in {found} of {refits} refits, each without another part of the rows: some "
-        "combination of the refit's directions has a squared correlation of at least "
-        f"{FOUND:g} with it. That correlation is {direction.steady:.2f} in the mean over all "
-        f"refits, and {min(direction.stability):.2f} at least."
+        f" Found in {found} of {refits} refits. The squared correlation is {direction.steady:.2f} "
+        f"in the mean over all refits and {min(direction.stability):.2f} at least."
     )
     if found < refits and direction.certain:
         text += (
@@ -227,11 +229,15 @@ def _refits(direction: Direction) -> str:
     return text
 
 
+def _over(direction: Direction) -> str:
+    """The refits that intervals are taken over."""
+    all_found = direction.found == len(direction.stability)
+    return "refits" if all_found else "the refits that found it"
+
+
 def _weights_caption(direction: Direction) -> str:
     """What the weights are, and what else is known of the columns."""
-    found, refits = direction.found, len(direction.stability)
-    over = "refits" if found == refits else "the refits that found it"
-    intervals = f", with 95 % intervals over {over}" if found > 1 else ""
+    intervals = f", with 95 % intervals over {_over(direction)}" if direction.found > 1 else ""
     text = f"Weights of standardised columns, the largest first{intervals}. "
     if direction.references:
         text += (
@@ -250,8 +256,8 @@ def _hardness(report: Report) -> str:
         return f"{head}{_paragraph(text)}</section>"
     intro = (
         "With Gaussian columns, and in standard deviations of the label, the fitted function is "
-        "close to a sum of Hermite polynomials of the directions x1, x2, ... These are its largest "
-        "terms."
+        "close to a sum of Hermite polynomials He2(u) = u^2 - 1, He3(u) = u^3 - 3u, ... of the "
+        "directions u1, u2, ... These are its largest terms."
     )
     terms = _table(
         ["term", "coefficient"], [[term.name, term.coefficient.plain] for term in hard.terms]

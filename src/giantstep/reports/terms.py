@@ -27,7 +27,10 @@ DRAWS = 20_000
 
 @dataclass(frozen=True)
 class Term:
-    """A Hermite polynomial of directions x1, x2, ... and its coefficient in the fitted function."""
+    """A Hermite polynomial of directions and its coefficient in the fitted function.
+
+    name -> with u1, u2, ... for directions 1, 2, ..., since columns may be called x1, x2, ...
+    """
 
     name: str
     coefficient: Interval
@@ -67,7 +70,7 @@ def terms_of(
     sizes = np.sqrt(np.prod(factorial(exponents), axis=1))
     errors, freedom = jackknife(np.array(changes), np.zeros(len(listed)), len(changes))
     return tuple(
-        Term(name_term(e), interval(c / unit, error / unit, freedom))
+        Term(name_term(e).replace("x", "u"), interval(c / unit, error / unit, freedom))
         for e, c, error, unit in zip(
             exponents.tolist(), series.coefficients[listed], errors, sizes, strict=True
         )
