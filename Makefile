@@ -98,7 +98,7 @@ pins:
 	    threadpoolctl hatchling editables
 	(echo '# What `make demo` installs, pinned: the newest allowed versions. Renew with `make pins`.'; \
 	    $(BIN)/pip freeze) > requirements.txt
-	$(BIN)/pip install -c requirements.txt scikit-learn sympy pandas xarray "dask[distributed]" starlette \
+	$(BIN)/pip install -c requirements.txt scikit-learn sympy pandas pyarrow skops xarray "dask[distributed]" starlette \
 	    uvicorn plotly playwright httpx beartype pytest pytest-xdist hypothesis ruff mypy scipy-stubs build
 	(echo '# What `make test` installs beside requirements.txt, pinned. Renew with `make pins`.'; \
 	    $(BIN)/pip freeze | grep -vxFf requirements.txt) > requirements-dev.txt
@@ -107,7 +107,7 @@ pins:
 	    $(BIN)/pip freeze | grep -vxFf requirements.txt | grep -vxFf requirements-dev.txt) > docs/requirements.txt
 	$(BIN)/pip install uv
 	(echo '# The lowest allowed versions of the direct dependencies and extras, tried by `make package`. Renew with `make pins`.'; \
-	    $(BIN)/uv pip compile pyproject.toml --extra app --extra cluster --extra sklearn --extra sympy \
+	    $(BIN)/uv pip compile pyproject.toml --extra app --extra cluster --extra report --extra sklearn --extra sympy \
 	    --resolution lowest-direct --python-version 3.11 --quiet --no-annotate --no-header) > requirements-lowest.txt
 
 clean:

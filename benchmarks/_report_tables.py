@@ -10,7 +10,7 @@ import numpy as np
 from sklearn import datasets
 
 from benchmarks import _tables
-from giantstep.reports.table import Table, table_of
+from giantstep.reports.table import Column, Table, make_column, make_table, table_of
 
 Array = np.ndarray
 
@@ -28,7 +28,10 @@ class Planted:
     label -> of inputs and a generator; axes -> columns and their weights in the true directions,
     the strongest first; along -> E[label | direction 1] where the target has one direction; shape
     -> what is to be said of direction 1; better -> the peer that is to be named, where it is one;
-    chain -> correlation of a column with the one before.
+    chain -> correlation of a column with the one before; weak -> whether rows as few as those of
+    the benchmark may miss its directions, which are then to be called uncertain or not be named;
+    words -> whether the last column holds words, and it and x3 have gaps; named -> the columns that
+    are to be named, where they are not those of ``axes``.
     """
 
     name: str
@@ -38,6 +41,14 @@ class Planted:
     shape: str | None = None
     better: str | None = None
     chain: float = 0.0
+    weak: bool = False
+    words: bool = False
+    named: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns that make the directions."""
+        return set(self.named) or {f"x{column + 1}" for axis in self.axes for column in axis}
 
     @property
     def basis(self) -> Array:
@@ -54,7 +65,30 @@ class Planted:
         x = key.standard_normal((rows, COLUMNS))
         for j in range(1, COLUMNS):
             x[:, j] = self.chain * x[:, j - 1] + np.sqrt(1.0 - self.chain**2) * x[:, j]
-        return table_of(x, self.label(x, key))
+        if not self.words:
+            return table_of(x, self.label(x, key))
+        label, cells = self.label(x, key), x.astype(object)
+        cells[:, -1] = WORDS[_place(x)]
+        gaps = key.random((rows, COLUMNS)) < GAPS
+        # A gap that hides a red row would make a missing word one that matters.
+        gaps[:, -1] &= _place(x) != 0
+        cells[gaps] = None
+        named = [(f"x{j + 1}", cells[:, j]) for j in range(COLUMNS)]
+        return make_table(
+            [*(make_column(*each) for each in named), Column("label", label)], "label"
+        )
+
+
+WORDS = np.array(["red", "green", "blue", "grey"], dtype=object)
+"""Words of the last column of a table of words."""
+
+GAPS = np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.1])
+"""Share of empty cells in its columns: those that matter have none, and missing is a word."""
+
+
+def _place(x: Array) -> Array:
+    """The word of each row: four that are about as frequent."""
+    return np.digitize(x[:, -1], [-0.67, 0.0, 0.67])
 
 
 def _noise(x: Array, key: np.random.Generator, size: float = 0.3) -> Array:
@@ -92,6 +126,13 @@ PLANTED = (
         "has a valley",
     ),
     Planted(
+        "weak",
+        lambda x, key: np.abs(_mixed(x)) + _noise(x, key, 1.2),
+        DIFFERENCE,
+        np.abs,
+        weak=True,
+    ),
+    Planted(
         "product",
         lambda x, key: x[:, 0] + x[:, 0] * x[:, 1] + _noise(x, key),
         ({0: 1.0}, {1: 1.0}),
@@ -119,6 +160,14 @@ PLANTED = (
         DIFFERENCE,
         lambda u: np.tanh(2.0 * u),
         BENT,
+    ),
+    Planted(
+        "words and gaps",
+        lambda x, key: 2.0 * np.abs(_mixed(x)) + 1.5 * (_place(x) == 0) + _noise(x, key),
+        ({0: 1.0, 1: -1.0}, {5: 1.0}),
+        shape="has a valley",
+        words=True,
+        named=("x1", "x2", "x6 = red"),
     ),
     Planted("nothing", lambda x, key: key.standard_normal(len(x)), ()),
     Planted(

@@ -129,13 +129,18 @@ def ahead_intervals(work: Work, record: Report, planted: Planted, seed: int) -> 
     ]
 
 
-def other_intervals(work: Work, record: Report, fresh: Fresh, totals: Array) -> list[Checked]:
+def other_intervals(
+    work: Work, record: Report, planted: Planted, fresh: Fresh, totals: Array
+) -> list[Checked]:
     """Accuracy, residual test, kurtosis and simulated steps."""
     assert record.gaussianity is not None
     assert record.left is not None
     law, listed = record.gaussianity, []
-    listed.append(checked("kurtosis of random directions", law.random, 3.0))
-    listed += [checked("kurtosis along a direction", each, 3.0) for each in law.found]
+    if not planted.words:
+        listed.append(checked("kurtosis of random directions", law.random.kurtosis, 3.0))
+    for each in () if planted.words else law.found:
+        listed.append(checked("kurtosis along a direction", each.kurtosis, 3.0))
+        listed.append(Checked("Gaussian rows are not called far", each.verdict != "far"))
     folds = [
         predict_scores(p, fresh.prepared, fresh.labels, fresh.rows)
         for p in work.held.pipelines.values()
@@ -174,7 +179,7 @@ def direction_intervals(
     work: Work, record: Report, planted: Planted, fresh: Fresh
 ) -> list[Checked]:
     """Weights of columns, the band of the fitted curve, and what is lost without the direction."""
-    if not record.certain == len(planted.axes) == len(record.directions) > 0:
+    if planted.words or not record.certain == len(planted.axes) == len(record.directions) > 0:
         return []
     listed: list[Checked] = []
     basis = planted.basis
@@ -252,14 +257,22 @@ def sentences(
     count = int(told[1]) if told else 0
     # Columns that a direction correlates with need not be part of it.
     made_of = re.sub(r"It correlates most with .*?\)\.", "", which)
-    named = {_column(name) for name in re.findall(r"\b(x\d+) \(", made_of)}
-    true = {column for axis in planted.axes for column in axis}
+    named = set(re.findall(r"\b(x\d+(?: = \w+| is missing)?) \(", made_of))
+    true = planted.columns
+    few = planted.better is None
+    right, seen = count == len(planted.axes) or not few, nothing == much.startswith("Nothing")
+    if planted.weak and count == 0:
+        # Its direction is missed: nothing is named, or columns tentatively.
+        right, seen = (
+            re.search("not certain|none of them|no direction", many, re.I) is not None,
+            True,
+        )
+        true = named if not named or "tentatively" in which else true
     peer = re.search(r"(\w[\w ]*) predicts better on this table", many)
     better = peer is None or np.mean(losses[peer[1].lower()]) < np.mean(losses[GIANT_STEPS])
-    few = planted.better is None
     return [
-        Checked("1 how much", held["score"] and nothing == much.startswith("Nothing")),
-        Checked("2 how many", (count == len(planted.axes) or not few) and bool(better)),
+        Checked("1 how much", held["score"] and seen),
+        Checked("2 how many", right and bool(better)),
         Checked("2 what is better", (peer[1].lower() if peer else None) == planted.better),
         Checked("3 which columns", named == true or not few),
         Checked("4 what kind", _shape_is_true(kind, planted) and _line_is_true(kind, losses)),

@@ -80,7 +80,7 @@ def planted(task: Task) -> Done:
     checks = [
         *model_intervals(record, losses, totals),
         *ahead_intervals(work, record, kind, task.seed),
-        *other_intervals(work, record, fresh, totals),
+        *other_intervals(work, record, kind, fresh, totals),
         *direction_intervals(work, record, kind, fresh),
     ]
     told = sentences(record, kind, losses, checks)

@@ -45,7 +45,7 @@ def test_there_is_one_version_and_one_date() -> None:
     assert str(citation["date-released"]) == heading[2]
 
 
-EXTRAS = ("app", "cluster", "sklearn")
+EXTRAS = ("app", "cluster", "report", "sklearn")
 
 
 @pytest.mark.parametrize("locks", [NEWEST, LOWEST])

@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-EXTRAS = "app,cluster,sklearn,sympy"
+EXTRAS = "app,cluster,report,sklearn,sympy"
 """Extras that a lock holds; cuda needs its own machine, docs has a lock of its own."""
 
 COMMANDS = (
@@ -32,7 +32,11 @@ COMMANDS = (
     ("giantstep", "reproduce", "spikes", "--out", "figures"),
     ("giantstep", "sweep", "--target", "He2(x1)", "--vary", "d=50,100", "--out", "sweep"),
     ("python", "-c", "import giantstep as g; [getattr(g, name) for name in g.__all__]"),
-    ("python", "-c", "import dask.distributed, sklearn, sympy, giantstep.explorer.server"),
+    (
+        "python",
+        "-c",
+        "import dask.distributed, pyarrow, skops, sklearn, sympy, giantstep.explorer.server",
+    ),
 )
 
 FILES = """
@@ -49,7 +53,7 @@ NEWEST = ("requirements.txt", "requirements-dev.txt")
 LOWEST = ("requirements-lowest.txt",)
 """The locks, by the versions they hold."""
 
-TOOLS = ("beartype", "hypothesis", "pandas", "pytest", "xarray")
+TOOLS = ("beartype", "hypothesis", "pytest", "xarray")
 
 SMOKE = (
     "tests/language",

@@ -1,6 +1,10 @@
 """``giantstep report``: what it refuses leaves nothing behind, what it makes is a folder."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -98,3 +102,83 @@ def test_warnings_come_before_the_answer(
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith("warning: Column 'id' looks like a row number and should be dropped")
     assert said.index("1. On rows held out") < said.index("note: Column 'constant' is left out")
+
+
+PAUSED = """
+import signal, sys
+from giantstep.reports import report as made, resamples
+
+def pause(*arguments):
+    print("PAUSED", file=sys.stderr, flush=True)
+    while True:
+        signal.pause()
+
+# A command in the background may have been told to ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+{patch}
+from giantstep.cli.main import main
+main(sys.argv[1:])
+"""
+
+IN_THE_FITS = """
+from joblib.externals import loky
+
+fit, held, wait = resamples.fit_model, [], loky.wait
+
+class Seen(made.HeldOut):
+    def __init__(self, *fields):
+        super().__init__(*fields)
+        held.append(self)
+
+def paused(*arguments):
+    # Once every part of the rows has been predicted, with fits of the other process under way.
+    return pause() if held[0].complete("giant steps") else fit(*arguments)
+
+made.HeldOut, resamples.fit_model = Seen, paused
+# After each of its own fits the command waits for one of the other process.
+loky.wait = lambda running, seconds, ready: wait(running, None, ready)
+"""
+IN_A_PART = "made.drift = pause"
+BEFORE_ANY_FIT = "made.prepare = pause"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups")
+@pytest.mark.parametrize(
+    ("patch", "missing"),
+    [(IN_THE_FITS, "some fits"), (IN_A_PART, "drift"), (BEFORE_ANY_FIT, None)],
+)
+def test_a_signal_keeps_what_is_there(patch: str, missing: str | None, tmp_path: Path) -> None:
+    """Ctrl-C of a terminal: SIGINT to the command and the process that it has started.
+
+    The command itself stops at a given place and says so, so that no clock decides what is there.
+    """
+    path, folder = table(tmp_path), tmp_path / "out"
+    words = ["report", str(path), "--label", "y", "--quick", "--jobs", "2", "--out", str(folder)]
+    with subprocess.Popen(
+        [sys.executable, "-c", PAUSED.format(patch=patch), *words],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert any(line == "PAUSED\n" for line in lines)
+        os.killpg(process.pid, signal.SIGINT)
+        said, complaints = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in complaints
+    if missing is None:
+        assert "interrupted before anything was finished" in complaints
+        assert not folder.exists()
+        return
+    assert "interrupted; what was done is in" in complaints
+    assert "1. On rows held out" in said
+    record = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert record["missing"][0] == missing
+    assert record["models"][0]["name"] == "giant steps"
+    assert record["directions"]
+    assert record["hardness"] is None
+    assert "The report was interrupted" in (folder / "report.html").read_text(encoding="utf-8")
+    assert len(list(folder.iterdir())) == 3

@@ -9,13 +9,13 @@ import pytest
 
 from giantstep.reports.answer import answer, shape
 from giantstep.reports.comparison import Compared, Left, best_peer
-from giantstep.reports.directions import Curve, Direction, Weight
-from giantstep.reports.hardness import _named, next_rows
+from giantstep.reports.directions import Curve, Direction
 from giantstep.reports.interval import Interval, interval, rounded
-from giantstep.reports.page import _plane_caption
+from giantstep.reports.page import _direction, _plane_caption
 from giantstep.reports.pictures import label_picture, shown_rows, strips
 from giantstep.reports.record import Report
 from giantstep.reports.svg import Axes, diverging, ticks
+from giantstep.reports.weights import Weight
 
 AT = np.linspace(-2.0, 2.0, 33)
 
@@ -45,7 +45,9 @@ def test_the_form_of_a_curve(values: np.ndarray, words: str) -> None:
     [
         # A tail that comes back by less than its error is no turn.
         (np.where(AT > 1.5, 0.7, np.tanh(2.0 * AT)), 0.3, "rises all the way, on a bent line"),
-        (np.where(AT < -1.5, 0.5, np.tanh(2.0 * AT)), 2.0 * (AT < -1.5), "rises all the way"),
+        (np.where(AT < -1.5, 0.5, np.tanh(2.0 * AT)), 2.0 * (AT < -1.5), "rises, and its error"),
+        # One side of a valley is known, the other is not.
+        (np.abs(AT), 3.0 * (AT > 0.2), "falls, and its error leaves open whether it turns"),
         (np.where(AT > 1.5, 0.4, np.tanh(2.0 * AT)), 0.05, "has a hill"),
         (AT + 0.3 * np.sin(8.0 * AT), 0.4, "is straight within its error"),
         (AT + 0.3 * np.sin(8.0 * AT), 0.1, "rises all the way, on a bent line"),
@@ -68,14 +70,6 @@ def test_colours_of_labels_go_from_blue_to_orange() -> None:
     assert diverging(-1.0) == diverging(0.0) == "#2166ac"
     assert diverging(0.5) == "#969696"
     assert diverging(2.0) == "#d95f0e"
-
-
-def test_sums_of_directions_are_written_without_what_is_small() -> None:
-    text = "the first step learns 0.002*x1 - x2 - 0.016*x3, the second 0.167*x1 + 0.01*x2 - x3"
-    assert _named(text) == (
-        "The first step learns direction 2, the second 0.17*direction 1 - direction 3"
-    )
-    assert _named("it learns x1 and x2") == "It learns direction 1 and direction 2"
 
 
 def direction(values: np.ndarray, reach: float, certain: bool) -> Direction:
@@ -107,17 +101,69 @@ def which(*directions: Direction) -> str:
 def test_columns_are_named_with_what_is_sure_of_them() -> None:
     """Weights beyond their errors; where some are not, correlations above .3 too."""
     sure = direction(AT, 0.1, True)
-    assert which(sure) == "Direction 1 is made of a (+0.90 ± 0.02) and b (+0.40 ± 0.02)."
-    correlated = "It correlates most with a (+0.95 ± 0.01) and c (-0.80 ± 0.02)."
+    assert which(sure) == (
+        "Direction 1 is made of a (+0.90, +0.86 to +0.94) and b (+0.40, +0.36 to +0.44)."
+    )
+    correlated = "It correlates most with a (+0.95, +0.93 to +0.97) and c (-0.80, -0.84 to -0.76)."
     half = replace(sure, weights=(weight("a", 0.9, 0.002), weight("b", 0.4, 0.3)))
     assert which(half) == (
-        "Direction 1 is made of a (+0.90 ± less than 0.01). One more large weight is within its "
-        f"error. {correlated}"
+        "Direction 1 is made of a (+0.90, +0.90 to +0.90). One more large weight may be zero. "
+        f"{correlated}"
     )
     unsure = replace(sure, weights=(weight("a", 0.9, 0.6), weight("b", 0.4, 0.3)))
     assert which(unsure) == (
-        "Which columns make direction 1 is not sure: no weight is beyond its error. " + correlated
+        "Which columns make direction 1 is not sure: every weight may be zero. " + correlated
     )
+    cities = [Weight(f"city = {k}", interval(0.9 - k, 0.02), "city") for k in (0, 1)]
+    one_city = replace(half, correlations=(*cities, *sure.correlations[:1]))
+    assert which(one_city).endswith(
+        "with city = 0 (+0.90, +0.86 to +0.94) and a (+0.95, +0.93 to +0.97)."
+    )
+
+
+def test_a_direction_that_refits_lack_is_said_to_be_found_in_some() -> None:
+    """Rows of a refit without it have no coordinate: they are in no picture, and counted."""
+    u = np.linspace(-1.0, 1.0, 300)
+    u[:100] = np.nan
+    some = replace(direction(AT, 0.1, True), coordinate=u, stability=(0.0, 0.9, 0.8))
+    some = replace(some, alone=(0.0, 0.9, 0.8))
+    assert (some.found, some.turns) == (2, False)
+    assert some.steady == pytest.approx(0.85 * 2 / 3)
+    assert "Only 2 of 3 refits find direction 1." in which(some)
+    record = replace(made(), directions=(some, direction(AT, 0.1, True)))
+    rows, words = shown_rows(record, some)
+    assert rows.tolist() == list(range(100, 300))
+    assert words.endswith(
+        "100 rows are left out, because the refit that holds them out did not find the direction"
+    )
+    assert label_picture(record, some, 1).count('r="2.4"') == 200
+    assert "Found in 2 of 3 refits" in _direction(record, some, 1)
+    assert "intervals over the refits that found it" in _direction(record, some, 1)
+    none = replace(some, coordinate=np.full(300, np.nan), stability=(0.0,) * 3, alone=(0.0,) * 3)
+    drawn = _direction(record, none, 1)
+    assert "Small discs: none, because no refit found the direction." in drawn
+    assert "Large discs" not in drawn
+    assert "nan" not in drawn
+
+
+def test_fitted_directions_of_which_none_is_certain_are_told_tentatively() -> None:
+    """They are counted and their columns named; only where none was fitted nothing is named."""
+    unsure = direction(AT, 0.1, False)
+    many, columns = answer(replace(made(), directions=(unsure, unsure)))[1:3]
+    assert many.startswith("2 directions were fitted, and none of them is certain at level 0.02.")
+    assert columns == (
+        "The columns are named tentatively. Direction 1 is mostly a (+0.90) and b (+0.40). "
+        "Direction 2 is mostly a (+0.90) and b (+0.40)."
+    )
+    many, columns = answer(replace(made(), directions=(unsure,)))[1:3]
+    assert many.startswith("1 direction was fitted, and it is not certain at level 0.02.")
+    assert columns.startswith("Its columns are named tentatively. Direction 1")
+    assert "of the strongest 3" in which(*(unsure,) * 4)
+    many, columns = answer(replace(made(), directions=()))[1:3]
+    assert many.startswith("No direction was fitted: a few of them predict no better")
+    assert columns == "There is no combination of columns to name."
+    nothing = replace(made(score=interval(0.01, 0.02)), directions=(unsure,))
+    assert answer(nothing)[2] == "There is no combination of columns to name."
 
 
 def test_directions_that_refits_mix_are_told_together() -> None:
@@ -236,12 +282,6 @@ def test_many_rows_are_thinned_and_the_caption_says_so() -> None:
     rows, words = shown_rows(record, some)
     assert len(rows) == 667
     assert words == "one of 3 held-out rows"
-
-
-def test_no_direction_is_seen_with_fewer_rows_than_columns() -> None:
-    assert next_rows(0.001, 10, 0.02, 0.01) == (10.0, 10.0)
-    first, second = next_rows(0.5, 10, 0.02, 0.01)
-    assert 10.0 < first < second
 
 
 def test_what_is_rounded_to_none_is_neither_better_nor_left() -> None:

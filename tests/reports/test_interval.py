@@ -25,7 +25,7 @@ def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
     """Leaving out one value at a time: exactly s/sqrt(n)."""
     values = np.random.default_rng(0).standard_normal(9)
     without = np.array([[np.delete(values, k).mean()] for k in range(9)])
-    [error], freedom = jackknife(without, np.array([values.mean()]))
+    [error], freedom = jackknife(without, np.array([values.mean()]), len(without))
     assert error == pytest.approx(values.std(ddof=1) / 3.0)
     assert freedom == 8
 

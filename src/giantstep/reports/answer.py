@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,7 +45,7 @@ def _how_much(report: Report) -> str:
     if report.accuracy is not None and report.most_frequent is not None:
         text += (
             f" It names the class of {report.accuracy.percent} of them, where the most frequent "
-            f"class alone is right on {100.0 * report.most_frequent:.0f} %."
+            f"class alone is right on {report.most_frequent.percent}."
         )
     return text
 
@@ -59,10 +60,17 @@ def _how_many(report: Report) -> str:
         worse = f" {peer.name.capitalize()} predicts better on this table: {more}."
     if not report.predictable:
         return "So no direction is to be read into these columns."
-    if certain == 0:
-        use = " The fit leans on all columns a little, not on a few directions."
+    if fitted == 0:
         return (
-            f"No small number of directions is certain to carry it.{use if fitted else ''}{worse}"
+            "No direction was fitted: a few of them predict no better than a fit that uses all "
+            f"columns.{worse}"
+        )
+    if certain == 0:
+        none = "it is not" if fitted == 1 else "none of them is"
+        were = "1 direction was" if fitted == 1 else f"{fitted} directions were"
+        return (
+            f"{were} fitted, and {none} certain at level {report.level:g}. A direction is a "
+            f"weighted sum of columns.{worse}"
         )
     one = certain == 1
     text = f"{certain} direction{' is' if one else 's are'} certain"
@@ -75,11 +83,15 @@ def _how_many(report: Report) -> str:
 
 
 def _which(report: Report, most: int = 3) -> str:
-    numbered = [(number, d) for number, d in enumerate(report.directions, 1) if d.certain][:most]
-    if not numbered:
+    numbered = list(enumerate(report.directions, 1))
+    if not numbered or not report.predictable:
         return "There is no combination of columns to name."
-    parts = [_made_of(number, direction) for number, direction in numbered]
-    turning = [str(number) for number, direction in numbered if direction.turns]
+    certain = [(number, direction) for number, direction in numbered if direction.certain][:most]
+    if not certain:
+        return " ".join([_with_care(len(numbered), most), *starmap(_mostly, numbered[:most])])
+    parts = [_made_of(number, direction) for number, direction in certain]
+    parts += [_lacking(number, d) for number, d in certain if d.found < len(d.stability)]
+    turning = [str(number) for number, direction in certain if direction.turns]
     if len(turning) == 1:
         parts.append(
             f"Refits turn direction {turning[0]} towards the others, so that its single weights "
@@ -93,24 +105,46 @@ def _which(report: Report, most: int = 3) -> str:
     return " ".join(parts)
 
 
+def _with_care(fitted: int, most: int) -> str:
+    """What is said before the columns of directions of which none is certain."""
+    if fitted == 1:
+        return "Its columns are named tentatively."
+    strongest = f" of the strongest {most}" if fitted > most else ""
+    return f"The columns{strongest} are named tentatively."
+
+
+def _mostly(number: int, direction: Direction, most: int = 4) -> str:
+    """The columns of the largest weights, whose errors are not told."""
+    # Above .3 a column makes a tenth of the variance of the direction.
+    main = [w for w in direction.weights if abs(w.weight.value) > 0.3] or direction.weights
+    names = [f"{w.column} ({rounded(w.weight.value, '+')})" for w in main[:most]]
+    return f"Direction {number} is mostly {in_a_row(names)}."
+
+
+def _lacking(number: int, direction: Direction) -> str:
+    """What is said of a certain direction that some refits lack."""
+    one = direction.found == 1
+    return (
+        f"Only {direction.found} of {len(direction.stability)} refits {'finds' if one else 'find'} "
+        f"direction {number}."
+    )
+
+
 def in_a_row(words: Sequence[str]) -> str:
     """Words of a sentence: a, b and c."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _made_of(number: int, direction: Direction, most: int = 4) -> str:
-    """The columns whose weight is beyond its error, and not small."""
+    """The columns whose weight is sure not to be zero, and not small."""
     if direction.turns:
-        # Above .3 a column makes a tenth of the variance of the direction.
-        main = [w for w in direction.weights if abs(w.weight.value) > 0.3] or direction.weights
-        names = [f"{w.column} ({rounded(w.weight.value, '+')})" for w in main[:most]]
-        return f"Direction {number} is mostly {in_a_row(names)}."
+        return _mostly(number, direction, most)
     # Below a tenth a column makes 1 % of the variance of the direction.
     large = [w for w in direction.weights if abs(w.weight.value) > 0.1]
     clear = [w for w in large if w.weight.low > 0 or w.weight.high < 0]
     if not clear:
         return (
-            f"Which columns make direction {number} is not sure: no weight is beyond its error. "
+            f"Which columns make direction {number} is not sure: every weight may be zero. "
             f"{correlated(direction)}"
         )
     more = len(clear) - most
@@ -119,16 +153,18 @@ def _made_of(number: int, direction: Direction, most: int = 4) -> str:
     unsure = len(large) - len(clear)
     if not unsure:
         return text
-    others = "One more large weight is" if unsure == 1 else f"{unsure} more large weights are"
-    errors = "its error" if unsure == 1 else "their errors"
-    return f"{text} {others} within {errors}. {correlated(direction)}"
+    others = "One more large weight" if unsure == 1 else f"{unsure} more large weights"
+    return f"{text} {others} may be zero. {correlated(direction)}"
 
 
 def correlated(direction: Direction, subject: str = "It", most: int = 4) -> str:
-    """The columns that a direction goes together with."""
+    """The columns that a direction goes together with, one category of a column of words."""
+    # Where one category is more frequent, the others are rarer: they correlate with it by that.
+    leading = {c.source or c.column: c for c in reversed(direction.correlations)}
+    listed = [c for c in direction.correlations if c in leading.values()]
     # Below .3 a column shares less than a tenth of its variance with the direction.
-    strong = [c for c in direction.correlations if abs(c.weight.value) > 0.3]
-    names = [c.text for c in (strong or direction.correlations)[:most]]
+    strong = [c for c in listed if abs(c.weight.value) > 0.3]
+    names = [c.text for c in (strong or listed)[:most]]
     return f"{subject} correlates most with {in_a_row(names)}."
 
 
@@ -189,11 +225,12 @@ def steepest(curve: Curve) -> int:
     return int(np.argmax(np.ptp(curve.values, axis=1)))
 
 
-def shape(curve: Curve, straight: float = 0.99, bent: float = 0.9) -> str:
+def shape(curve: Curve, straight: float = 0.99, bent: float = 0.9, open_turn: float = 0.25) -> str:
     """The form of the fitted label along a direction, in words; what its band allows is no turn.
 
     straight -> share that a line explains of the curve, from which on it counts as one; bent -> the
-    least share where the line is within the band.
+    least share where the line is within the band; open_turn -> share of the range by which a curve
+    comes back within its band for the turn to be left open.
     """
     output, at = steepest(curve), curve.at
     values = curve.values[output]
@@ -211,6 +248,8 @@ def shape(curve: Curve, straight: float = 0.99, bent: float = 0.9) -> str:
     turns = len(places) - 2
     if turns == 0:
         up = values[places[1]] > values[places[0]]
+        if len(_extremes(values, np.zeros_like(reach), open_turn * spread)) > 2:
+            return f"{'rises' if up else 'falls'}, and its error leaves open whether it turns"
         return f"{'rises' if up else 'falls'} all the way, on a bent line"
     if turns == 1:
         return "has a valley" if values[places[1]] < values[places[0]] else "has a hill"

@@ -10,16 +10,30 @@ from typing import Any
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from giantstep.errors import InputError
-from giantstep.reports.table import Column, Table
+from giantstep.reports.table import Column, Table, word_of
 
 MOST_CATEGORIES = 20
 """Categories of a column that become a column of their own; rarer ones are one together."""
 
 LEAST_ROWS = 5
 """Rows that a category must have: with fewer its weight is noise."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A column of numbers that the front makes, named as a reader would write it.
+
+    source -> the column of the table that it comes from; complete -> whether it is one of the 0/1
+    columns of all categories of its source, which sum to one.
+    """
+
+    name: str
+    source: str
+    complete: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,21 +64,40 @@ class Prepared:
             sparse_output=False,
         )
         imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-        parts = [("numbers", imputer, self.numbers), ("words", encoder, self.words)]
+        # Frames may hold categories that are numbers or truth values; here they are words.
+        words = FunctionTransformer(as_words, feature_names_out="one-to-one")
+        parts = [
+            ("numbers", imputer, self.numbers),
+            ("words", make_pipeline(words, encoder), self.words),
+        ]
         return ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0.0)
 
-    def encoded_names(self, front: ColumnTransformer) -> list[str]:
-        """Names of the columns that a fitted front gives, as a reader would write them."""
-        names: list[str] = []
+    def encoded(self, front: ColumnTransformer) -> list[Encoded]:
+        """The columns that a fitted front gives."""
+        listed: list[Encoded] = []
         for part, fitted, places in front.transformers_:
             given = [self.sources[place] for place in places] if part != "remainder" else []
             if part == "numbers":
                 gaps = fitted.indicator_.features_
-                names += [*given, *(f"{given[j]} is missing" for j in gaps)]
+                listed += [Encoded(name, name) for name in given]
+                listed += [Encoded(f"{given[j]} is missing", given[j]) for j in gaps]
             elif part == "words":
                 for j, name in enumerate(given):
-                    names += [f"{name} = {value}" for value in _kept(fitted, j)]
-        return names
+                    values = _kept(fitted[-1], j)
+                    listed += [Encoded(f"{name} = {v}", name, len(values) > 1) for v in values]
+        return listed
+
+    def encoded_names(self, front: ColumnTransformer) -> list[str]:
+        """Names of the columns that a fitted front gives."""
+        return [each.name for each in self.encoded(front)]
+
+
+def as_words(cells: Any) -> np.ndarray:
+    """Cells of a frame or an array as words, None for gaps, as a table of a report has them."""
+    array = np.asarray(cells, dtype=object)
+    words = np.empty_like(array)
+    words.flat = [word_of(cell) for cell in array.flat]
+    return words
 
 
 def _kept(encoder: OneHotEncoder, j: int) -> list[str]:

@@ -11,24 +11,19 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 
-from giantstep.estimator.words import column_weights
-from giantstep.reports.interval import Interval, interval, jackknife, rounded
+from giantstep.reports.columns import Encoded
+from giantstep.reports.interval import Interval, interval, jackknife
 from giantstep.reports.resamples import HeldOut, Problem
+from giantstep.reports.weights import (
+    Weight,
+    column_intervals,
+    correlations,
+    references,
+    relative,
+)
 
-
-@dataclass(frozen=True)
-class Weight:
-    """Weight of a standardised column in a direction of length one, or its correlation with it."""
-
-    column: str
-    weight: Interval
-
-    @property
-    def text(self) -> str:
-        """With its standard error: speed (+0.71 ± 0.02)."""
-        error = self.weight.error
-        spread = f"± {rounded(error)}" if error >= 0.005 else "± less than 0.01"
-        return f"{self.column} ({rounded(self.weight.value, '+')} {spread})"
+FOUND = 0.5
+"""Squared correlation from which on a refit has found a direction: above it most is shared."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +44,14 @@ class Direction:
     """One fitted direction.
 
     loss -> what the error of held-out rows grows by without it, as a share of the variance; level
-    -> what the p-value must stay below for it to be certain; stability -> for every resample the
-    squared correlation of its coordinate with the nearest one of the resample's span; alone -> with
-    the nearest of the resample's directions themselves, which is less where directions of about the
-    same strength turn in their plane.  correlations -> of columns with its coordinate: they are
-    sure where weights are not, because columns depend on each other.
+    -> what the p-value must stay below for it to be certain; stability -> for every refit without a
+    part of the rows the squared correlation of its coordinate with the nearest one of the refit's
+    span, 0 where a refit has no direction; alone -> with the nearest of the refit's directions
+    themselves, which is less where directions of about the same strength turn in their plane.
+    correlations -> of columns with its coordinate: they are sure where weights are not, because
+    columns depend on each other.  references -> categories that others of their column are compared
+    with.  Intervals and the band are those of the refits that found the direction, and the
+    coordinate is NaN in rows that no refit which found it has held out.
     """
 
     certain: bool
@@ -66,25 +64,37 @@ class Direction:
     alone: tuple[float, ...]
     curve: Curve
     coordinate: Float[np.ndarray, " n"]
+    references: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> int:
+        """Number of refits that found it."""
+        return sum(agreement >= FOUND for agreement in self.stability)
+
+    @property
+    def seen(self) -> Float[np.ndarray, " k"]:
+        """The coordinates of the rows that have one."""
+        return self.coordinate[np.isfinite(self.coordinate)]
 
     @property
     def steady(self) -> float:
-        """Mean squared correlation over resamples; NaN without any."""
+        """Mean squared correlation over refits; NaN without any."""
         return float(np.mean(self.stability)) if self.stability else float("nan")
 
     @property
     def turns(self) -> bool:
-        """Whether the span comes back over resamples, but not this direction in it."""
-        if not self.alone:
+        """Whether the span comes back in the refits that found it, but not this direction in it."""
+        lost = [s - a for s, a in zip(self.stability, self.alone, strict=True) if s >= FOUND]
+        if not lost:
             return False
         # The jackknife's variance of the angle in the span: .05 is a standard error of 13 degrees.
-        return (len(self.alone) - 1) * (self.steady - float(np.mean(self.alone))) > 0.05
+        return (len(self.stability) - 1) * float(np.mean(lost)) > 0.05
 
     def as_dict(self) -> dict[str, Any]:
         """Without the rows' coordinates."""
         from giantstep.records.plain import fields_of
 
-        return fields_of(self, "coordinate")
+        return fields_of(self, "coordinate") | {"found": self.found}
 
 
 @dataclass(frozen=True)
@@ -113,20 +123,33 @@ def directions(held: HeldOut, pipeline: Any) -> tuple[Direction, ...]:
     problem, model = held.problem, pipeline[-1]
     if model.n_fitted_ == 0:
         return ()
-    names = problem.prepared.encoded_names(pipeline[0])
-    u, x = _coordinates(pipeline, problem), pipeline[0].transform(problem.prepared.rows)
+    u, x = coordinates_of(pipeline, problem), pipeline[0].transform(problem.prepared.rows)
+    columns = _Columns(problem.prepared.encoded(pipeline[0]), x)
     seen = {
-        fold: _resampled(resample, u, problem, names)
+        fold: _resampled(resample, u, problem, columns)
         for fold, resample in held.pipelines.items()
         if resample[-1].n_fitted_
     }
     return tuple(
-        _direction(problem, model, u, j, names, x, {fold: each[j] for fold, each in seen.items()})
+        _direction(held, pipeline, u, j, columns, {fold: each[j] for fold, each in seen.items()})
         for j in range(model.n_fitted_)
     )
 
 
-def _coordinates(pipeline: Any, problem: Problem) -> Float[np.ndarray, "n k"]:
+@dataclass(frozen=True)
+class _Columns:
+    """The columns that the fit on all rows sees: what they are, and their values in all rows."""
+
+    encoded: Sequence[Encoded]
+    x: Float[np.ndarray, "n d"]
+
+    @property
+    def spread(self) -> Float[np.ndarray, " d"]:
+        """Their standard deviations."""
+        return self.x.std(axis=0)
+
+
+def coordinates_of(pipeline: Any, problem: Problem) -> Float[np.ndarray, "n k"]:
     """Coordinates of all rows on the directions of a fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # categories that a fold lacks
@@ -134,10 +157,10 @@ def _coordinates(pipeline: Any, problem: Problem) -> Float[np.ndarray, "n k"]:
 
 
 def _resampled(
-    pipeline: Any, goals: Float[np.ndarray, "n k"], problem: Problem, names: Sequence[str]
+    pipeline: Any, goals: Float[np.ndarray, "n k"], problem: Problem, columns: _Columns
 ) -> list[Resampled]:
     """How a resample sees the directions of the fit on all rows, one record each."""
-    u, model = _coordinates(pipeline, problem), pipeline[-1]
+    u, model = coordinates_of(pipeline, problem), pipeline[-1]
     centred, centred_goals = u - u.mean(axis=0), goals - goals.mean(axis=0)
     towards = np.linalg.lstsq(centred, centred_goals, rcond=None)[0]
     nearest = np.var(centred @ towards, axis=0) / np.maximum(np.var(goals, axis=0), 1e-300)
@@ -145,13 +168,12 @@ def _resampled(
     cosines = centred.T @ centred_goals / np.maximum(sizes, 1e-300)
     ours, theirs = linear_sum_assignment(-(cosines.T**2))
     matched = dict(zip(ours.tolist(), theirs.tolist(), strict=True))
-    weights = _named_weights(pipeline, problem, names)
+    weights = _standardised(pipeline, problem, columns)
     listed = []
     for j in range(goals.shape[1]):
         # A resample with fewer directions has none that is matched: its nearest one stands in.
         i = matched.get(j)
         own = towards[:, j] if i is None else np.sign(cosines[i, j]) * np.eye(u.shape[1])[i]
-        vector = own @ weights
         listed.append(
             Resampled(
                 model,
@@ -159,107 +181,66 @@ def _resampled(
                 towards[:, j],
                 agreement=min(float(nearest[j]), 1.0),
                 alone=0.0 if i is None else float(cosines[i, j] ** 2),
-                weights=vector / max(float(np.linalg.norm(vector)), 1e-300),
+                weights=own @ weights,
             )
         )
     return listed
 
 
-def _named_weights(
-    pipeline: Any, problem: Problem, names: Sequence[str]
-) -> Float[np.ndarray, "k d"]:
-    """Weights of standardised columns in the directions of a resample, columns in a given order."""
-    model, place = pipeline[-1], {name: i for i, name in enumerate(names)}
-    lengths = column_weights(model) * _lengths(model)[:, None]
-    weights = np.zeros((len(lengths), len(names)))
+def _standardised(pipeline: Any, problem: Problem, columns: _Columns) -> Float[np.ndarray, "k d"]:
+    """Weights of standardised columns in the directions of a fit, in the order of ``columns``."""
+    model, place = pipeline[-1], {each.name: i for i, each in enumerate(columns.encoded)}
+    scale = model._inputs.scaling.scale * model._inputs.scaling.deviation
+    given = model.directions_ * np.where(np.isinf(scale), 0.0, scale)
+    weights = np.zeros((len(given), len(place)))
     for i, name in enumerate(problem.prepared.encoded_names(pipeline[0])):
         if name in place:
-            weights[:, place[name]] = lengths[:, i]
+            weights[:, place[name]] = given[:, i]
     return weights
 
 
-def _lengths(model: Any) -> Float[np.ndarray, " k"]:
-    """Lengths of the directions as weights of standardised columns."""
-    scale = model._inputs.scaling.scale * model._inputs.scaling.deviation
-    return np.linalg.norm(model.directions_ * np.where(np.isinf(scale), 0.0, scale), axis=1)
-
-
 def _direction(
-    problem: Problem,
-    model: Any,
+    held: HeldOut,
+    pipeline: Any,
     u: Float[np.ndarray, "n k"],
     j: int,
-    names: Sequence[str],
-    x: Float[np.ndarray, "n d"],
+    columns: _Columns,
     seen: dict[int, Resampled],
 ) -> Direction:
-    test = model.direction_tests_[j]
-    coordinate = u[:, j].copy()
-    for fold, resampled in seen.items():
+    problem, model = held.problem, pipeline[-1]
+    test, folds = model.direction_tests_[j], len(held.pipelines)
+    found = {fold: each for fold, each in seen.items() if each.agreement >= FOUND}
+    refits, coordinate = list(found.values()), np.full(len(u), np.nan)
+    for fold, refit in found.items():
         rows = problem.test(fold)
-        coordinate[rows] = resampled.along(float(u[:, j].mean()))[rows]
+        coordinate[rows] = refit.along(float(u[:, j].mean()))[rows]
+    weights = _standardised(pipeline, problem, columns)[j]
+    taken = references(weights, columns.spread, columns.encoded)
+    ours, *others = (
+        relative(each, columns.spread, taken)
+        for each in (weights, *(refit.weights for refit in refits))
+    )
+    compared = [each.reference for each in taken]
     return Direction(
         certain=bool(test.certain),
         loss=interval(test.loss, test.error),
         p_value=float(test.p_value),
         level=float(test.level),
-        weights=_weights(column_weights(model)[j], names, list(seen.values())),
-        correlations=_correlations(x, u[:, j], names, list(seen.values())),
-        stability=tuple(resampled.agreement for resampled in seen.values()),
-        alone=tuple(resampled.alone for resampled in seen.values()),
-        curve=_curve(problem, model, u, j, list(seen.values())),
+        weights=column_intervals(ours, others, folds, columns.encoded, compared),
+        correlations=correlations(
+            columns.x, u[:, j], [refit.along(0.0) for refit in refits], folds, columns.encoded
+        ),
+        stability=tuple(_of(seen.get(fold), "agreement") for fold in held.pipelines),
+        alone=tuple(_of(seen.get(fold), "alone") for fold in held.pipelines),
+        curve=_curve(problem, model, u, j, refits, folds),
         coordinate=coordinate,
+        references=tuple(columns.encoded[i].name for i in compared),
     )
 
 
-def _weights(
-    weights: Float[np.ndarray, " d"],
-    names: Sequence[str],
-    seen: Sequence[Resampled],
-    most: int = 12,
-) -> tuple[Weight, ...]:
-    """The largest weights, with what resamples say of their errors."""
-    errors, freedom = np.full(len(weights), np.nan), 1.0
-    if len(seen) > 1:
-        errors, freedom = jackknife(np.array([each.weights for each in seen]), weights)
-    return _leading(weights, errors, freedom, names, most)
-
-
-def _correlations(
-    x: Float[np.ndarray, "n d"],
-    goal: Float[np.ndarray, " n"],
-    names: Sequence[str],
-    seen: Sequence[Resampled],
-    most: int = 12,
-) -> tuple[Weight, ...]:
-    """The largest correlations of columns with a coordinate, with errors of rows and of refits."""
-    centred = x - x.mean(axis=0)
-    lengths = np.maximum(np.linalg.norm(centred, axis=0), 1e-300)
-
-    def with_columns(u: Float[np.ndarray, " n"]) -> Float[np.ndarray, " d"]:
-        u = u - u.mean()
-        return (u @ centred) / (lengths * max(float(np.linalg.norm(u)), 1e-300))
-
-    values = with_columns(goal)
-    # Of Gaussian rows a correlation r has variance (1 - r^2)^2/n.
-    squares, freedom = (1.0 - values**2) ** 2 / len(x), 1.0
-    if len(seen) > 1:
-        refits = np.array([with_columns(each.along(0.0)) for each in seen])
-        errors, freedom = jackknife(refits, values)
-        squares += errors**2
-    return _leading(values, np.sqrt(squares), freedom, names, most)
-
-
-def _leading(
-    values: Float[np.ndarray, " d"],
-    errors: Float[np.ndarray, " d"],
-    freedom: float,
-    names: Sequence[str],
-    most: int,
-) -> tuple[Weight, ...]:
-    """Those of the largest size."""
-    leading = np.argsort(-np.abs(values), kind="stable")[:most]
-    return tuple(Weight(names[i], interval(values[i], errors[i], freedom)) for i in leading)
+def _of(refit: Resampled | None, name: str) -> float:
+    """A squared correlation of a refit; 0 of one without directions."""
+    return 0.0 if refit is None else float(getattr(refit, name))
 
 
 def _curve(
@@ -268,6 +249,7 @@ def _curve(
     u: Float[np.ndarray, "n k"],
     j: int,
     seen: Sequence[Resampled],
+    folds: int,
     points: int = 33,
     others: int = 100,
 ) -> Curve:
@@ -287,7 +269,7 @@ def _curve(
     shapes = {refit.shape for refit in refits} | {values.shape}
     if len(shapes) > 1:  # a fold lacks a class
         return Curve(at, values, np.full_like(values, np.nan), np.full_like(values, np.nan))
-    errors, freedom = jackknife(np.array(refits), values)
+    errors, freedom = jackknife(np.array(refits), values, folds)
     reach = interval(0.0, 1.0, freedom).high * errors
     return Curve(at, values, values - reach, values + reach)
 

@@ -89,7 +89,7 @@ def _cells(cells: Sequence[str]) -> np.ndarray:
 
 def _parquet(path: Path) -> Named:
     if find_spec("pandas") is None or find_spec("pyarrow") is None:
-        raise ValueError("Parquet needs pandas and pyarrow (pip install pandas pyarrow)")
+        raise ValueError("Parquet needs pandas and pyarrow: pip install 'giantstep[report]'")
     import pandas
 
     try:

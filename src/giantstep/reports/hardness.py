@@ -18,8 +18,10 @@ from giantstep.estimator.needs import SECOND
 from giantstep.estimator.steps import noise_edge
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import Target
+from giantstep.reports.directions import coordinates_of
 from giantstep.reports.interval import Interval, interval
 from giantstep.reports.resamples import HeldOut
+from giantstep.reports.terms import Term, terms_of
 from giantstep.simulation.simulate import simulate
 
 
@@ -41,21 +43,25 @@ class Agreed:
 class Hardness:
     """The fitted function as a target of giant steps, Gaussian inputs assumed.
 
-    function -> a polynomial in the directions; staircase -> how many of them any network has
-    learned after each step on n ~ d rows; stairs -> resamples in which steps learn as many; needed
-    -> rows after which the steps of the search are aligned with its directions, the least and the
-    most over resamples; next_rows -> rows that show a further direction which explains 1 % of the
-    label linearly, and quadratically; steps ->
-    root mean square of the principal cosines after 1, 2, ... steps at this number of rows.
+    function -> a polynomial in the directions, in standard deviations of the label; terms -> its
+    largest ones with the errors of their coefficients; staircase -> how many directions some
+    network has learned after each step on n ~ d rows; stairs -> refits with the same staircase;
+    needed -> rows after which the steps of the search are aligned with its directions, the least
+    and the most over refits; next_rows -> rows that show a further direction which explains 1 % of
+    the label linearly, and quadratically; steps -> root mean square of the principal cosines after
+    1, 2, ... steps at this number of rows; coordinates -> independent columns, d.
     """
 
     function: str
+    terms: tuple[Term, ...]
+    directions: int
+    coordinates: int
     leap: Agreed
     generative: Agreed
     staircase: tuple[int, ...]
     stairs: int
     needed: tuple[float, float, float]
-    next_rows: tuple[float, float]
+    next_rows: tuple[Interval, Interval]
     steps: tuple[Interval, ...]
     neurons: int
     rows: int
@@ -64,30 +70,64 @@ class Hardness:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What theory says of the fitted function."""
+        first, second = (_rows_text(each) for each in self.next_rows)
+        return (
+            self._sizes,
+            f"Its leap is {self.leap.text}: the lowest degree of its terms. A first step sees "
+            "terms of degree 1 from n ~ d rows on, those of degree 2 from n ~ d^2. The leap is "
+            "that of the first step alone: further directions may need more.",
+            f"Its generative exponent is {self.generative.text}: the lowest degree after the best "
+            "transform of the label.",
+            f"{self._staircase} It is the same in {self.stairs} of {self.leap.resamples} refits.",
+            " ".join(self.learned),
+            self._needed,
+            "A further direction that explains 1 % of the label linearly would be seen from "
+            f"{first} rows on, one that does so quadratically from {second}.",
+        )
+
+    @property
+    def _staircase(self) -> str:
+        """How many directions the steps have learned one after the other."""
+        # The last step that is listed may add nothing.
+        climbed = sorted(set(self.staircase) - {0})
+        if not climbed:
+            return "It has no staircase: no step on n ~ d fresh rows learns a direction."
+        of = "its only direction" if self.directions == 1 else f"its {self.directions} directions"
+        counts = "" if self.directions == 1 else f"{', then '.join(map(str, climbed))} of "
+        text = f"Its staircase: step by step, n ~ d fresh rows each, a network learns {counts}{of}."
+        return text if climbed[-1] == self.directions else f"{text} No further step learns more."
+
+    @property
+    def _sizes(self) -> str:
+        """The powers of d that the sentences speak of, as numbers."""
+        powers = sorted(set(re.findall(r"\bd\^(\d+)", " ".join((*self.learned, "d^2")))))
+        sizes = ", ".join(f"d^{k} = {self.coordinates ** int(k):,}" for k in powers)
+        return (
+            "What follows tells how many rows giant steps need. n is the number of rows of a step, "
+            f"d that of independent columns: here d = {self.coordinates}, {sizes}. n ~ d means a "
+            "fixed multiple of d, so that these are rates and not counts of rows."
+        )
+
+    @property
+    def _needed(self) -> str:
+        """The rows after which a step is aligned with the directions."""
         now, low, high = self.needed
         if math.isinf(now):
-            rows = "Steps of first and second order do not see all of its directions."
-        else:
-            end = f"{high:,.0f}" if math.isfinite(high) else "any number"
-            rows = (
-                "A step has half of its squared length along the directions from about "
-                f"{now:,.0f} rows on ({low:,.0f} to {end} over refits). The table has "
-                f"{self.rows:,} rows."
-            )
-        first, second = self.next_rows
+            return "Steps of first and second order do not see all of its directions."
+        end = f"{high:,.0f}" if math.isfinite(high) else "any number"
         return (
-            f"The fitted function is close to {_short(self.function)}, where x1, x2, ... are the "
-            "directions and He2, He3, ... the Hermite polynomials.",
-            f"Its leap is {self.leap.text}: the lowest degree of its terms, which decides how many "
-            f"rows the first step needs. Its generative exponent is {self.generative.text}: the "
-            "lowest degree after the best transform of the label.",
-            "Here n is the number of rows of a step, d that of columns, and n ~ d a fixed multiple "
-            "of d. " + " ".join(self.learned),
-            f"In {self.stairs} of {self.leap.resamples} refits steps learn as many directions.",
-            rows,
-            f"A further direction that explains 1 % of the label linearly would be seen from "
-            f"{first:,.0f} rows on, one that does so quadratically from {second:,.0f}.",
+            "A step has half of its squared length along the directions from about "
+            f"{now:,.0f} rows on ({low:,.0f} to {end} over refits). The table has "
+            f"{self.rows:,} rows."
         )
+
+
+def _rows_text(rows: Interval) -> str:
+    """A number of rows with its interval, rounded to two digits."""
+    value, low, high = (
+        f"{float(f'{number:.2g}'):,.0f}" for number in (rows.value, rows.low, rows.high)
+    )
+    return f"{value} ({low} to {high})"
 
 
 def hardness(
@@ -99,19 +139,23 @@ def hardness(
     if target is None:
         return None
     refits = [(p[-1], target_of(p[-1])) for p in held.pipelines.values()]
-    analyses = [analyze(each, label_degree=2) for _, each in refits if each is not None]
+    analyses = [None if each is None else analyze(each, label_degree=2) for _, each in refits]
     here = analyze(target)
     rows, c = len(problem.groups), model._inputs.to_white.shape[1]
-    residual = min(max(1.0 - score.value, 0.0), 1.0)
     now, *needed = [_needed(*each) for each in ((model, target), *refits)]
     return Hardness(
         function=target.name,
-        leap=_agreed(here.leap_index, [a.leap_index for a in analyses]),
-        generative=_agreed(here.generative_exponent, [a.generative_exponent for a in analyses]),
+        terms=terms_of(target, model, leading_output(model), *_coordinates(held, pipeline)),
+        directions=model.n_fitted_,
+        coordinates=c,
+        leap=_agreed(here.leap_index, [a and a.leap_index for a in analyses]),
+        generative=_agreed(
+            here.generative_exponent, [a and a.generative_exponent for a in analyses]
+        ),
         staircase=tuple(here.fresh.dimensions),
-        stairs=sum(a.fresh.reached_dimensions == here.fresh.reached_dimensions for a in analyses),
+        stairs=sum(a is not None and a.fresh.dimensions == here.fresh.dimensions for a in analyses),
         needed=(now, min([now, *needed]), max([now, *needed])),
-        next_rows=next_rows(residual, c, model.level, share),
+        next_rows=next_rows(score, c, model.level, share),
         steps=giant_steps(target, c, rows, score, held.problem.plan.runs, neurons),
         neurons=neurons,
         rows=rows,
@@ -120,18 +164,20 @@ def hardness(
     )
 
 
-def next_rows(residual: float, c: int, level: float, share: float) -> tuple[float, float]:
+def next_rows(score: Interval, c: int, level: float, share: float) -> tuple[Interval, Interval]:
     """Rows that show a direction which explains a share linearly, and one that does quadratically.
 
-    Fewer rows than coordinates span no more than themselves, so that no formula goes below.
+    Both are multiples of what the fit leaves, 1 - score, whose error is theirs.  Fewer rows than
+    coordinates span no more than themselves, so that no formula goes below.
     """
-    first = residual * max(noise_edge(2, c, level) ** 2 - c, 0.0) / share
-    return max(first, float(c)), max(SECOND * residual * c / share, float(c))
 
+    def rows(each: float) -> Interval:
+        ends = (score.value, score.high, score.low)
+        value, low, high = (max(each * min(max(1.0 - s, 0.0), 1.0), c) for s in ends)
+        return Interval(float(value), each * score.error, float(low), float(high))
 
-def _short(function: str, digits: int = 2) -> str:
-    """The function with its decimal numbers rounded."""
-    return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.{digits}g}", function)
+    linear = max(noise_edge(2, c, level) ** 2 - c, 0.0) / share
+    return rows(linear), rows(SECOND * c / share)
 
 
 TERM = r"(?:\d+\.?\d*\*)?x\d"
@@ -162,12 +208,24 @@ def target_of(model: Any) -> Target | None:
     """The fitted function of the output that varies most on the directions."""
     if model.n_fitted_ == 0:
         return None
-    u = np.random.default_rng(0).standard_normal((500, model.n_fitted_))
-    output = int(np.argmax(np.var(model.response(u), axis=0)))
     try:
-        return model.fitted_target(output)
+        return model.fitted_target(leading_output(model))
     except InputError:
         return None
+
+
+def leading_output(model: Any) -> int:
+    """The output that varies most on the directions."""
+    u = np.random.default_rng(0).standard_normal((500, model.n_fitted_))
+    return int(np.argmax(np.var(model.response(u), axis=0)))
+
+
+def _coordinates(held: HeldOut, pipeline: Any) -> tuple[np.ndarray, list[tuple[Any, np.ndarray]]]:
+    """Coordinates of all rows by the fit, and by each of the refits with its model."""
+    refits = held.pipelines.values()
+    return coordinates_of(pipeline, held.problem), [
+        (refit[-1], coordinates_of(refit, held.problem)) for refit in refits
+    ]
 
 
 def _agreed(value: int | None, others: Sequence[int | None]) -> Agreed:
@@ -207,5 +265,6 @@ def giant_steps(
     squares = np.sqrt(np.mean(cosines**2, axis=2))[:, 1:]
     error = squares.std(axis=0, ddof=1) / math.sqrt(runs)
     return tuple(
-        interval(*pair, runs - 1) for pair in zip(squares.mean(axis=0), error, strict=True)
+        interval(*pair, runs - 1, least=0.0, most=1.0)
+        for pair in zip(squares.mean(axis=0), error, strict=True)
     )

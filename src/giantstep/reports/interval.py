@@ -72,15 +72,19 @@ def _percent(share: float, digits: int) -> str:
 
 
 def interval(
-    value: float, error: float, freedom: float = math.inf, most: float = math.inf
+    value: float,
+    error: float,
+    freedom: float = math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
 ) -> Interval:
     """The interval of Student's law with so many degrees of freedom, of the normal law if many.
 
-    most -> what the number cannot exceed.
+    least, most -> what the number cannot exceed.
     """
     reach = float(student.ppf(0.5 + LEVEL / 2.0, freedom)) * error
-    high = min(float(value + reach), most)
-    return Interval(float(value), float(error), float(value - reach), high)
+    low, high = max(float(value - reach), least), min(float(value + reach), most)
+    return Interval(float(value), float(error), low, high)
 
 
 @dataclass(frozen=True)
@@ -149,13 +153,12 @@ def _clustered(values: Float[np.ndarray, " n"], groups: Int[np.ndarray, " n"]) -
 
 
 def jackknife(
-    values: Float[np.ndarray, "folds *k"], centre: Float[np.ndarray, " *k"]
-) -> tuple[Float[np.ndarray, " *k"], float]:
+    values: Float[np.ndarray, "k *m"], centre: Float[np.ndarray, " *m"], folds: int
+) -> tuple[Float[np.ndarray, " *m"], float]:
     """Standard errors of what all rows give, from what they give without each fold; its freedom.
 
-    With F folds the variance is (F - 1)/F times the sum of squared deviations from the ``centre``,
-    which is what all rows give.
+    With F folds the variance is (F - 1) times the mean squared deviation from the ``centre``, which
+    is what all rows give.  The mean is over the folds without which there are such values.
     """
-    folds = len(values)
-    squares = np.sum((values - centre) ** 2, axis=0)
-    return np.sqrt(squares * (folds - 1) / folds), float(max(folds - 1, 1))
+    squares = np.mean((values - centre) ** 2, axis=0)
+    return np.sqrt(squares * (folds - 1)), float(max(len(values) - 1, 1))

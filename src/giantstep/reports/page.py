@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
-from giantstep.reports.answer import correlated
-from giantstep.reports.directions import Direction
+from giantstep.reports.answer import correlated, in_a_row
+from giantstep.reports.directions import FOUND, Direction
+from giantstep.reports.gaussianity import FAR
 from giantstep.reports.hardness import Hardness
 from giantstep.reports.models import which_models
 from giantstep.reports.pictures import (
@@ -77,7 +79,7 @@ def page(report: Report) -> str:
             f"<h1>{escape(title)}</h1>",
             f'<p class="small">{escape(report.title)}: {report.rows:,} rows, {report.columns} '
             f"columns{classes}. Every score is measured on rows that the fit has not seen; "
-            "brackets hold 95 % intervals, and ± is a standard error.</p>",
+            "brackets hold 95 % intervals.</p>",
             _answer(report),
             _directions(report),
             _hardness(report),
@@ -97,8 +99,8 @@ def page(report: Report) -> str:
 
 
 def _text(text: str) -> str:
-    """Text of the page: no line ends between a number and its unit or error."""
-    return escape(text).replace(" %", "&nbsp;%").replace("± ", "±&nbsp;")
+    """Text of the page: no line ends between a number and its unit."""
+    return escape(text).replace(" %", "&nbsp;%")
 
 
 def _paragraph(text: str, kind: str = "") -> str:
@@ -132,7 +134,9 @@ def _directions(report: Report) -> str:
     intro = (
         "A direction is a weighted sum of columns. It is certain if held-out rows are predicted "
         f"worse without it, at level {report.level:g} for all directions together, and if the fit "
-        "predicts such rows at all."
+        "predicts such rows at all. Each refit leaves out another part of the rows. It has found a "
+        "direction if a combination of its own directions has a squared correlation of at least "
+        f"{FOUND:g} with it."
     )
     parts = [_direction(report, d, number) for number, d in enumerate(report.directions, 1)]
     plane = ""
@@ -178,37 +182,69 @@ def _direction(report: Report, direction: Direction, number: int) -> str:
         f"Without it the error of held-out rows grows by {direction.loss.percent} of the variance; "
         f"p-value {p_value} against {bound}."
     )
-    if direction.stability:
-        least, mean = min(direction.stability), direction.steady
-        test += (
-            f" Refitted without each of {len(direction.stability)} parts of the rows it comes back "
-            f"with squared correlation {mean:.2f} in the mean, {least:.2f} at least."
-        )
+    test += _refits(direction)
     if direction.turns:
         test += (
-            " That is the nearest direction that a refit can make of its own ones: single ones "
-            "turn towards each other."
+            " That is for the best combination: single directions of refits turn towards each "
+            "other."
         )
     # Rows and bands of several classes would hide each other.
     one = len(shown_outputs(report)) == 1
     rows = f"Small discs: {shown_rows(report, direction)[1]}. " if one else ""
+    means = "Large discs: means of held-out rows with 95 % intervals. " if direction.found else ""
     band = (
-        ", with a 95 % band over refits" if one and np.isfinite(direction.curve.low).all() else ""
+        f", with a 95 % band over {_over(direction)}"
+        if one and np.isfinite(direction.curve.low).all()
+        else ""
     )
     line = "Line: the fit" if len(report.directions) == 1 else "Line: the fit, averaged over rows"
     return (
         f'<h3>Direction {number} <span class="badge">{badge}</span></h3>{_paragraph(test)}'
         + _figure(
             weights_picture(direction.weights, number),
-            "Weights of standardised columns, the largest first, with 95 % intervals over refits. "
-            f"{correlated(direction, 'The direction')}",
+            _weights_caption(direction),
         )
         + _key(report)
         + _figure(
             label_picture(report, direction, number),
-            f"{rows}Large discs: means of held-out rows with 95 % intervals. {line}{band}.",
+            f"{rows}{means}{line}{band}.",
         )
     )
+
+
+def _refits(direction: Direction) -> str:
+    """How often fits without a part of the rows find a direction, and how closely."""
+    if not direction.stability:
+        return ""
+    refits, found = len(direction.stability), direction.found
+    text = (
+        f" Found in {found} of {refits} refits. The squared correlation is {direction.steady:.2f} "
+        f"in the mean over all refits and {min(direction.stability):.2f} at least."
+    )
+    if found < refits and direction.certain:
+        text += (
+            " The test is one of the fit on all rows. Fits on fewer rows may miss the direction, "
+            "so that its weights are less sure than that it is there."
+        )
+    return text
+
+
+def _over(direction: Direction) -> str:
+    """The refits that intervals are taken over."""
+    all_found = direction.found == len(direction.stability)
+    return "refits" if all_found else "the refits that found it"
+
+
+def _weights_caption(direction: Direction) -> str:
+    """What the weights are, and what else is known of the columns."""
+    intervals = f", with 95 % intervals over {_over(direction)}" if direction.found > 1 else ""
+    text = f"Weights of standardised columns, the largest first{intervals}. "
+    if direction.references:
+        text += (
+            "Of a column of words the weights are differences from "
+            f"{in_a_row(direction.references)}. "
+        )
+    return text + correlated(direction, "The direction")
 
 
 def _hardness(report: Report) -> str:
@@ -218,7 +254,16 @@ def _hardness(report: Report) -> str:
         cut = "how hard it is" in report.missing
         text = "This part was cut off." if cut else "There is no fitted function to analyze."
         return f"{head}{_paragraph(text)}</section>"
-    return f"{head}{''.join(map(_paragraph, hard.sentences))}{_steps(hard, report.rows)}</section>"
+    intro = (
+        "With Gaussian columns, and in standard deviations of the label, the fitted function is "
+        "close to a sum of Hermite polynomials He2(u) = u^2 - 1, He3(u) = u^3 - 3u, ... of the "
+        "directions u1, u2, ... These are its largest terms."
+    )
+    terms = _table(
+        ["term", "coefficient"], [[term.name, term.coefficient.plain] for term in hard.terms]
+    )
+    words = "".join(map(_paragraph, hard.sentences))
+    return f"{head}{_paragraph(intro)}{terms}{words}{_steps(hard, report.rows)}</section>"
 
 
 def _steps(hard: Hardness, rows: int) -> str:
@@ -237,10 +282,19 @@ def _gaussianity(report: Report) -> str:
     law = report.gaussianity
     if law is None:
         return ""
-    rows = [["random directions", law.random.plain]]
-    rows += [[f"direction {k}", each.plain] for k, each in enumerate(law.found, 1)]
+    rows = [
+        [each.name, each.kurtosis.plain, f"{each.distance:.3f} (noise: up to {each.noise:.3f})"]
+        for each in (*law.found, law.random)
+        if math.isfinite(each.distance)
+    ]
     words = "".join(map(_paragraph, law.sentences))
-    table = _table(["along", "kurtosis (3 for a Gaussian)"], rows)
+    table = _table(["along", "kurtosis (3 for a Gaussian)", "distance from Gaussian"], rows)
+    table += _paragraph(
+        "The distance is the largest difference between the share of rows below a value and that "
+        "of a Gaussian with the same mean and standard deviation. It is called far if it exceeds "
+        f"{FAR:g} and the noise of as many Gaussian rows. A uniform law has 0.057.",
+        "small",
+    )
     return f'<section id="gaussian"><h2>How far from Gaussian</h2>{words}{table}</section>'
 
 

@@ -11,10 +11,11 @@ from jaxtyping import Float, Int
 
 from giantstep.reports.comparison import Compared
 from giantstep.reports.curve import LearningCurve
-from giantstep.reports.directions import Direction, Weight
+from giantstep.reports.directions import Direction
 from giantstep.reports.interval import rounded
 from giantstep.reports.record import Report
 from giantstep.reports.svg import PALETTE, Axes, Numbers, diverging, ticks
+from giantstep.reports.weights import Weight
 
 MOST_POINTS = 800
 """Rows that a picture shows: more hide each other, and make the page heavy."""
@@ -38,8 +39,9 @@ def padded(values: Numbers, share: float = 0.04) -> tuple[float, float]:
     return low - room, high + room
 
 
-def span_of(coordinate: Float[np.ndarray, " n"]) -> tuple[float, float]:
+def span_of(direction: Direction) -> tuple[float, float]:
     """Ends of an axis: those of all rows, unless some lie far beyond the others."""
+    coordinate = direction.seen if len(direction.seen) else direction.curve.at
     low, high = np.quantile(coordinate, [0.01, 0.99])
     least, most = low - (high - low), high + (high - low)
     return padded([max(coordinate.min(), least), min(coordinate.max(), most)])
@@ -47,22 +49,32 @@ def span_of(coordinate: Float[np.ndarray, " n"]) -> tuple[float, float]:
 
 def shown_rows(report: Report, *directions: Direction) -> tuple[Int[np.ndarray, " k"], str]:
     """Rows that a picture has discs for, and what its caption says of the others."""
+    known = np.all([np.isfinite(direction.coordinate) for direction in directions], axis=0)
+    if not known.any():
+        return np.flatnonzero(known), "none, because no refit found the direction"
     every = -(-report.rows // MOST_POINTS)
     words = "held-out rows" if every == 1 else f"one of {every} held-out rows"
-    ends = [(direction.coordinate, span_of(direction.coordinate)) for direction in directions]
-    beyond = np.any([(u < low) | (u > high) for u, (low, high) in ends], axis=0)
+    ends = [(direction.coordinate, span_of(direction)) for direction in directions]
+    beyond = np.any([(u < low) | (u > high) for u, (low, high) in ends], axis=0) & known
     if beyond.any():
         words += f", {int(beyond.sum()):,} of them far away and drawn at the edge"
+    if not known.all():
+        which = "the direction" if len(directions) == 1 else "both directions"
+        words += (
+            f". {int(np.sum(~known)):,} rows are left out, because the refit that holds them out "
+            f"did not find {which}"
+        )
     # Rows at the edge are few, and always shown.
-    kept = np.arange(report.rows) % every == 0
+    kept = known & (np.arange(report.rows) % every == 0)
     return np.flatnonzero(kept | beyond), words
 
 
 def label_picture(report: Report, direction: Direction, number: int) -> str:
     """Held-out rows, means of them in bins with 95 % intervals, and the fit with its band."""
     u, y = direction.coordinate, report.outputs
+    known = np.isfinite(u)
     outputs = shown_outputs(report)
-    wide = span_of(u)
+    wide = span_of(direction)
     name = report.label if not report.classes else "share of the class"
     tall = padded(y[:, 0]) if not report.classes else (-0.08, 1.08)
     what = f"label against direction {number}"
@@ -82,7 +94,7 @@ def label_picture(report: Report, direction: Direction, number: int) -> str:
         if len(outputs) == 1 and np.isfinite(curve.low).all():
             axes.band(curve.at, curve.low[row], curve.high[row], kind)
         axes.line(curve.at, curve.values[row], kind)
-        for at, mean, error in binned(np.clip(u, *wide), y[:, output]):
+        for at, mean, error in binned(np.clip(u[known], *wide), y[known, output]):
             axes.bar(at, max(mean - 1.96 * error, tall[0]), min(mean + 1.96 * error, tall[1]), kind)
             axes.points([at], [mean], [kind], radius=4.5)
     return axes.svg()
@@ -96,6 +108,8 @@ def binned(
     u: Float[np.ndarray, " n"], y: Float[np.ndarray, " n"], most: int = 12
 ) -> list[tuple[float, float, float]]:
     """Middle, mean and its standard error, in bins with as many rows each."""
+    if not len(u):
+        return []
     parts = np.array_split(np.argsort(u, kind="stable"), max(min(most, len(u) // 15), 1))
     return [
         (float(np.mean(u[p])), float(np.mean(y[p])), float(np.std(y[p]) / math.sqrt(len(p))))
@@ -108,7 +122,7 @@ def plane_picture(report: Report) -> str:
     first, second = report.directions[:2]
     output = shown_outputs(report)[0]
     y = report.outputs[:, output]
-    spans = [span_of(d.coordinate) for d in (first, second)]
+    spans = [span_of(d) for d in (first, second)]
     low, high = colour_ends(report)
     axes = Axes(
         spans[0], spans[1], "direction 1", "direction 2", "plane of the first two directions"

@@ -43,6 +43,8 @@ class Report:
         variance of their indicators by the predicted probabilities.
     accuracy : Interval or None
         Share of rows held out whose class is named, for classes.
+    most_frequent : Interval or None
+        Share of the most frequent class.
     directions : tuple of Direction
         The fitted directions, the strongest first, each with test, columns and stability.
     models : tuple of Compared
@@ -66,7 +68,7 @@ class Report:
     row_numbers: tuple[RowNumber, ...]
     score: Interval
     accuracy: Interval | None
-    most_frequent: float | None
+    most_frequent: Interval | None
     directions: tuple[Direction, ...]
     estimator: Any
     outputs: Float[np.ndarray, "n m"]

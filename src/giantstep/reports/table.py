@@ -83,14 +83,13 @@ def make_column(name: str, values: Any) -> Column:
         return _of_numbers(name, array.astype(float))
     if array.dtype.kind == "c":
         raise InputError(f"column {name!r} must hold numbers or words, got {shown(array.flat[0])}")
-    cells = [None if _gap(value) else value for value in array.tolist()]
-    return _of_words(name, cells, named=_categorical(values) or array.dtype.kind == "b")
+    return _of_words(name, array.tolist(), named=_categorical(values) or array.dtype.kind == "b")
 
 
 def _of_words(name: str, cells: list[Any], named: bool) -> Column:
     """Words, or numbers that came as text or beside gaps; ``named`` ones are names of something."""
     words = np.empty(len(cells), dtype=object)
-    words[:] = [None if cell is None else str(cell).strip() for cell in cells]
+    words[:] = [word_of(cell) for cell in cells]
     present = [word for word in words if word is not None]
     if present and all(DATES.fullmatch(word) for word in present):
         raise _date(name, present[0])
@@ -101,6 +100,11 @@ def _of_words(name: str, cells: list[Any], named: bool) -> Column:
             return Column(name, words)
         return _of_numbers(name, numbers)
     return Column(name, words)
+
+
+def word_of(cell: Any) -> str | None:
+    """A cell as a word, None for a gap."""
+    return None if _gap(cell) else str(cell).strip()
 
 
 def _of_numbers(name: str, numbers: Float[np.ndarray, " n"]) -> Column:
