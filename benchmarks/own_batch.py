@@ -5,8 +5,9 @@ given penalties and those that leave-one-out chooses, pairs and single rows, wit
 network's own output in the residual.  Sizes of steps are drawn by the noise they add to the squared
 length of a row, 0.001 to 0.5; the second step is between half of the first and twice as long.  A
 line a setting: noise, relative deviations of the predicted train and test error after the last
-step, and the standard errors of the simulations in brackets.  At the end root mean squares by
-noise, sampling errors taken off.
+step, the standard errors of the simulations in brackets, and z, the deviation over the root of the
+sum of squares of this standard error and of the uncertainty that the prediction states.  At the end
+root mean squares by noise, sampling errors taken off, and how many z are beyond 2 and 3.
 """
 
 from __future__ import annotations
@@ -40,12 +41,21 @@ NOISES = (0.001, 0.03, 0.1, 0.5)
 
 @dataclass(frozen=True)
 class Deviation:
-    """Relative deviations of (train, test), their standard errors, and the noise of the step."""
+    """Relative deviations of (train, test), their standard errors, and the noise of the step.
+
+    ``stated`` is the relative uncertainty that the prediction states, ``z`` the deviation in joint
+    standard errors.
+    """
 
     noise: float
     relative: Float[np.ndarray, " two"]
     error: Float[np.ndarray, " two"]
+    stated: float
     words: str
+
+    @property
+    def z(self) -> Float[np.ndarray, " two"]:
+        return np.asarray(self.relative / np.hypot(self.error, (1.0 + self.relative) * self.stated))
 
 
 def draw(seed: int, index: int, *, runs: int, largest: int, steps: int = 1) -> Setting:
@@ -105,7 +115,8 @@ def compared(index: int, *, seed: int, runs: int, largest: int, steps: int) -> D
     mean = measured.mean(axis=1)
     relative = predicted.mean(axis=1) / mean - 1.0
     error = measured.std(axis=1, ddof=1) / math.sqrt(runs) / mean
-    return Deviation(noise, relative, error, repr(setting))
+    stated = math.hypot(prediction.relative_uncertainty, prediction.readout_relative_uncertainty)
+    return Deviation(noise, relative, error, stated, repr(setting))
 
 
 def _errors(record: Trajectory) -> Float[np.ndarray, "two runs"]:
@@ -135,11 +146,10 @@ def main() -> None:
                 print(f"own_batch refused: {result}", flush=True)
                 continue
             deviations.append(result)
-            train, test = result.relative
+            parts = zip(("train", "test"), result.relative, result.error, result.z, strict=True)
+            shown = (f"{name} {off:+.1%} ({err:.1%}) z {z:+.2f}" for name, off, err, z in parts)
             print(
-                f"own_batch noise {result.noise:.3f} train {train:+.1%} ({result.error[0]:.1%}) "
-                f"test {test:+.1%} ({result.error[1]:.1%}) {result.words}",
-                flush=True,
+                f"own_batch noise {result.noise:.3f} {' '.join(shown)} {result.words}", flush=True
             )
     for low, high in pairwise(NOISES):
         _summary([each for each in deviations if low <= each.noise < high], f"{low:g} to {high:g}")
@@ -153,8 +163,10 @@ def _summary(deviations: list[Deviation], noise: str) -> None:
         square = float(np.mean([a**2 - b**2 for a, b in pairs])) if pairs else math.nan
         worst = max((abs(a) for a, _ in pairs), default=math.nan)
         root = math.sqrt(max(square, 0.0))
-        parts.append(f"{name} {root:.1%}, at most {worst:.1%}, of {len(pairs)}")
-    print(f"own_batch noise {noise}: {'; '.join(parts)}")
+        z = np.array([abs(e.z[j]) for e in deviations if np.isfinite(e.z[j])])
+        beyond = f"{np.sum(z > 2.0)} beyond 2, {np.sum(z > 3.0)} beyond 3"
+        parts.append(f"{name} {root:.1%}, at most {worst:.1%}, of {len(pairs)}; z {beyond}")
+    print(f"own_batch noise {noise}: {'. '.join(parts)}")
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "tails of a step over its length": [ONE | {"step_size": 10.0, "n": 1}],
     "dimension of the mean field": [NARROW],
     "neurons of the mean field": [NARROW],
-    "seconds of the mean field": [CLOUD | {"p": 10**6}],
+    "seconds of the mean field": [CLOUD | {"p": 10**6, "output_scale": "1/sqrt(p)"}],
     "ridge": [NARROW | {"ridge": "cv"}],
     "corruption": [NARROW | {"target": "sign(x1)", "corruption": 0.1}],
     "neurons over inputs, small batches": [NARROW | {"n": 5, "p": 60}],

@@ -294,5 +294,12 @@ def _check_readouts(predicted: Trajectory, simulated: Trajectory) -> None:
     ]
     if len(readouts) == 2:
         expected = readouts[0][: simulated.runs] if predicted.own_runs else readouts[0]
-        if len(expected) not in (1, simulated.runs) or not np.allclose(expected, readouts[1]):
+        if len(expected) not in (1, simulated.runs) or not _are_of(expected, readouts[1]):
             raise InputError("the runs do not have the readout the prediction is for")
+
+
+def _are_of(expected: Float[np.ndarray, "rows k"], readouts: Float[np.ndarray, "runs p"]) -> bool:
+    """Whether readouts are those of the runs, or of a sample of the neurons of each run."""
+    if expected.shape[1] == readouts.shape[1]:
+        return bool(np.allclose(expected, readouts))
+    return all(np.isin(few, run).all() for few, run in zip(expected, readouts, strict=True))

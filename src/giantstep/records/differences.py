@@ -109,8 +109,13 @@ def shown_numbers(
 def _rows(
     predicted: Trajectory, simulated: Trajectory, name: str
 ) -> tuple[Float[np.ndarray, "runs ..."], Float[np.ndarray, "rows ..."]] | None:
-    """Simulated and predicted values in canonical order, None where one of them has none."""
+    """Simulated and predicted values in canonical order, None where one of them has none.
+
+    Rows of a sample of the neurons have no counterpart.
+    """
     if name not in simulated.arrays() or name not in predicted.arrays():
+        return None
+    if predicted.overlap.shape[2] < simulated.overlap.shape[2]:
         return None
     theory = predicted.by_run(ordered(predicted, name))
     return ordered(simulated, name), theory[: simulated.runs] if len(theory) > 1 else theory

@@ -150,7 +150,9 @@ def rebuilt(path: Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, A
         values |= {"notes": tuple(values["notes"]), "origin": dict(record["origin"])}
         setting = _setting(json.dumps(record["setting"]))
         steps, shape = len(setting.recorded), values["overlap"].shape
-        if shape[1:] != (steps, setting.p, setting.target.r) and not setting.target.column:
+        # A theory may have the rows of a sample of the neurons.
+        neurons = min(shape[2], setting.p) if values["theory"] is not None else setting.p
+        if shape[1:] != (steps, neurons, setting.target.r) and not setting.target.column:
             raise ValueError(f"overlap has the shape {shape}")
         return Trajectory(setting, **values)
     except UNREADABLE as error:

@@ -55,7 +55,8 @@ class Trajectory(Drawn):
     neurons, whose single rows are mostly noise, ``from_runs`` whether it simulates other runs,
     ``notes`` what it does not cover, ``origin`` the versions, device, precision, revision and time
     of a record that was read from a file.  The rows
-    of a prediction are for all runs, or with ``own_runs`` for those of its setting in turn.
+    of a prediction are for all runs, or with ``own_runs`` for those of its setting in turn; of very
+    many neurons they may be those of a sample.
 
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
     samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees

@@ -49,6 +49,9 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"update": "normalised", "step_size": 1.0, "decay": 0.5, "activation": "relu"},
         {"decay": 0.0},
     ),
+    "orthogonal": ({"update": "orthogonal", "step_size": 1.0}, {"batches": "fresh"}),
+    "spiked": ({"inputs": "spiked(3, 0.6)", "step_size": 3.0}, {"batches": "fresh"}),
+    "lookahead": ({"lookahead": "batch(2)", "step_size": 4.0}, {"lookahead": "none"}),
     "huber": ({"loss": "huber(0.5)", "batches": "minibatch(3d)"}, {"loss": "square"}),
     "logistic": (
         {"loss": "logistic", "label_transform": "sign(y)", "batches": "repeat(3)"},
@@ -62,8 +65,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 # Comparisons: without a readout neither its errors nor the network's are simulated, and the cosine
 # with w*_2 is known after steps where relu learns it and where every run has a row of its own: with
-# biases, and where runs are so far from their mean that they are drawn (on n = d samples, and with
-# squared labels).
+# biases, and where runs are drawn (on n = d samples, with squared labels, with orthogonal updates
+# and with spiked inputs).
 MOST_CASES = 125
 COMPARISONS = {
     "repeat": 137,
@@ -73,6 +76,8 @@ COMPARISONS = {
     "tangent": 127,
     "momentum, repeat": 137,
     "update": 127,
+    "orthogonal": 128,
+    "spiked": 128,
     "transform": 128,
     "bias": 140,
 }

@@ -1,4 +1,4 @@
-"""The mean-field flow: every neuron of a run follows the mean gradient of all samples.
+"""The mean-field flow: the neurons of a run follow the mean gradient of all samples.
 
 With p large at fixed d the rows fill R^d, and a step of a small batch moves each of them by its
 mean and by noise that the next steps average out.  The mean is an average over N(0, I_d), on points
@@ -61,6 +61,8 @@ class Field:
 class Flow:
     """The map of a step for one run, and the fields at the first state of every group.
 
+    The rows of ``start`` are all of the run's, or those of a sample of its neurons.
+
     docs/derivations/mean_field.md, eq. (2).
     """
 
@@ -89,7 +91,7 @@ class Flow:
         self, state: Float[np.ndarray, "1 m"], step: int, group: int
     ) -> Float[np.ndarray, "1 m"]:
         """What a step adds to the rows."""
-        rows = state.reshape(self.setting.p, self.setting.d)
+        rows = state.reshape(-1, self.setting.d)
         found = self.field(rows, group)
         if group == len(self.fields):
             self.fields.append(found)
@@ -106,7 +108,7 @@ class Flow:
         x, weight = normals[:, :d].astype(np.float32), 1.0 / len(normals)
         outcomes = labels_at(setting, normals, normals[:, d])
         sizes = (setting.scale * start.readout).astype(np.float32)
-        pieces = np.array_split(np.arange(setting.p), -(-setting.p * len(x) // PIECE))
+        pieces = np.array_split(np.arange(len(rows)), -(-len(rows) * len(x) // PIECE))
         inputs = [
             (rows[piece].astype(np.float32) @ x.T) + start.biases[piece, None].astype(np.float32)
             for piece in pieces
@@ -114,10 +116,12 @@ class Flow:
         output = np.zeros(len(x))
         for piece, h in zip(pieces, inputs, strict=True):
             output += sizes[piece] @ np.asarray(setting.activation(h))
+        # Each neuron of a sample stands for as many.
+        output *= setting.p / len(rows)
         labels = np.asarray(setting.label_transform(outcomes))
         errors = np.asarray(residuals(setting, labels, output), dtype=np.float32)
         squares = np.stack([np.sum(x**2, axis=1), *x[:, : setting.target.r].T ** 2], axis=1)
-        gradient, second = np.empty((setting.p, d)), np.empty((setting.p, squares.shape[1]))
+        gradient, second = np.empty((len(rows), d)), np.empty((len(rows), squares.shape[1]))
         for piece, h in zip(pieces, inputs, strict=True):
             c = np.asarray(setting.activation.derivative(h)) * sizes[piece, None] * errors
             gradient[piece], second[piece] = weight * (c @ x), weight * (c**2 @ squares)

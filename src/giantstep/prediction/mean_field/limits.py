@@ -10,21 +10,9 @@ from giantstep.prediction.limits import (
     one_of,
     plain_step,
 )
-from giantstep.prediction.mean_field.flow import LOG2_POINTS
-from giantstep.problem.setting import Setting
+from giantstep.prediction.mean_field.particles import MOST_SECONDS, followed, seconds
 
 MEAN_FIELD = "the mean-field theory"
-
-
-def expected_seconds(
-    setting: Setting, *, groups: int = 30, stages: int = 3, numbers_a_second: float = 1e8
-) -> float:
-    """Seconds that a prediction takes on one core, about: every neuron of every run on all points.
-
-    Runs whose steps are small take about 30 groups of steps.
-    """
-    evaluations = stages * min(groups, max(setting.steps, 1))
-    return setting.runs * evaluations * setting.p * 2**LOG2_POINTS / numbers_a_second
 
 
 LIMITS: tuple[Limit, ...] = (
@@ -56,10 +44,10 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit(
         name="seconds of the mean field",
-        quantity=expected_seconds,
-        most=60.0,
+        quantity=lambda setting: seconds(setting, followed(setting)),
+        most=MOST_SECONDS,
         sentence="the mean-field theory would take about {value:.0f} seconds, at most {most:.0f} "
-        "are allowed. Use fewer neurons or fewer runs",
+        "are allowed. Use fewer runs, or fewer neurons unless output_scale = 1/p",
         evidence="benchmarks/mean_field.py",
         kind="chosen",
     ),

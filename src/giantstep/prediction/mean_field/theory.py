@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.mean_field.flow import LOG2_POINTS, Flow
 from giantstep.prediction.mean_field.limits import NOISE, READOUT
+from giantstep.prediction.mean_field.particles import followed, sampled_neurons
 from giantstep.prediction.narrow.long_runs import between
 from giantstep.prediction.narrow.state import State, dense_start, whole_basis
 from giantstep.problem.network import start_biases, start_readout
@@ -23,7 +25,8 @@ def predict(
 ) -> dict[str, Any]:
     """Overlaps, lengths and the network's own error after each step.
 
-    The gradient of a small batch is mostly noise, and the mean of its cosine is left open.
+    Rows are those of all neurons of a run, or of a sample of them (``particles``).  The gradient of
+    a small batch is mostly noise, and the mean of its cosine is left open.
     """
     runs = [_run(setting, run, accuracy) for run in range(setting.runs)]
     noise = max(float(fields.pop("noise")) for fields in runs)
@@ -32,20 +35,28 @@ def predict(
     if not setting.readout_n:
         del fields["network_error"]
     complaint = READOUT.complaint(setting)
-    notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
-    return fields | {"own_runs": True, "relative_uncertainty": noise, "notes": notes}
+    notes = [] if complaint is None else [f"no prediction of readout errors: {complaint}"]
+    of_sample, count = 0.0, followed(setting)
+    if count < setting.p:
+        of_sample = count**-0.5
+        notes.append(
+            f"theory follows {count} random neurons of the {setting.p} of a run, and its rows are "
+            f"those of these neurons. This makes its numbers uncertain by about {of_sample:.1%}"
+        )
+    uncertainty = math.hypot(noise, of_sample)
+    return fields | {"own_runs": True, "relative_uncertainty": uncertainty, "notes": tuple(notes)}
 
 
 def _run(setting: Setting, run: int, accuracy: Accuracy) -> dict[str, Any]:
     """The record of one run, and the noise of its batches over the squared length of a row."""
     start, recorded = _start(setting, run), np.array(setting.recorded)
     flow = Flow(setting, start, run, accuracy.log2_points or LOG2_POINTS)
-    path, ends = np.empty((len(recorded), setting.p, setting.d)), [0]
+    path, ends = np.empty((len(recorded), *start.rows.shape)), [0]
     path[0] = start.rows
     with np.errstate(all="ignore"):
         for group in flow.groups():
             inside = (recorded > group.begin) & (recorded <= group.end)
-            path[inside] = group.at(recorded[inside]).reshape(-1, setting.p, setting.d)
+            path[inside] = group.at(recorded[inside]).reshape(-1, *start.rows.shape)
             ends.append(group.end)
             last = group.after
         if len(flow.fields) < len(ends):  # the last group is a single step
@@ -93,9 +104,9 @@ def _summed(
 
 
 def _start(setting: Setting, run: int) -> State:
-    """The start of a run with all d coordinates, those along the target first."""
-    drawn = start_biases(setting, run)
+    """The start of a run's neurons that are followed, in all d coordinates, the target's first."""
+    drawn, neurons = start_biases(setting, run), sampled_neurons(setting, run)
     biases = drawn if setting.bias_at == "start" else np.zeros_like(drawn)
     rows, directions = dense_start(setting, run)
-    rows = rows @ whole_basis(directions).T
-    return State(rows, start_readout(setting, run), biases, drawn)
+    rows = rows[neurons] @ whole_basis(directions).T
+    return State(rows, start_readout(setting, run)[neurons], biases[neurons], drawn[neurons])

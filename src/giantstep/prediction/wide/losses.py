@@ -293,8 +293,9 @@ def _screened(point: Point, samples: ReadoutSamples) -> Float[np.ndarray, "y m"]
     """(1 + K D)^-1 h, by sets of layers that no mode connects.
 
     K = T psi^T, T = psi Q: where nodes are more than coefficients of one, as
-    h - T (1 + psi^T D T)^-1 psi^T D h.  On the batch of the step K loses rho rho' [Z A] over n,
-    summed over linear directions and over the functions rho that the rows know of the batch.
+    h - T (1 + psi^T D T)^-1 psi^T D h.  On the batch of the step K loses E = rho rho' [Z A] over n,
+    summed over linear directions and over the functions rho that the rows know of the batch:
+    (1 - E D)^-1 T and (1 - E D)^-1 h are then in the place of T and h.
     """
     system, o, label = point.system, point.weighted, samples.label
     screened, count = np.zeros_like(label), len(o)
@@ -304,17 +305,19 @@ def _screened(point: Point, samples: ReadoutSamples) -> Float[np.ndarray, "y m"]
             continue
         nodes, h = np.tile(o, len(given)), given.ravel()
         psi, turned = flat_pair(part.means, point.counted)
-        on_batch = bool(part.layers[0]) and len(samples.known) > 0
-        if psi.shape[1] < len(psi) and not on_batch:
+        if part.layers[0] and len(samples.known):
+            linear = np.tensordot(point.screen.stack.counts[:-1], point.screen.answers[:-1], 1)
+            pairs = samples.known.T @ samples.known
+            kept = np.eye(count) - pairs * linear / system.n * o
+            first = np.linalg.solve(kept, np.column_stack([h[:count], turned[:count]]))
+            h = np.concatenate([first[:, 0], h[count:]])
+            turned = np.concatenate([first[:, 1:], turned[count:]])
+        if psi.shape[1] < len(psi):
             drawn = psi.T * nodes
             inner = np.eye(len(drawn)) + drawn @ turned
             answer = h - turned @ np.linalg.solve(inner, drawn @ h)
         else:
             kernel = turned @ psi.T
-            if on_batch:
-                linear = np.tensordot(point.screen.stack.counts[:-1], point.screen.answers[:-1], 1)
-                pairs = samples.known.T @ samples.known
-                kernel[:count, :count] -= pairs * linear / system.n
             answer = np.linalg.solve(np.eye(len(h)) + kernel * nodes, h)
         screened[part.layers] = answer.reshape(given.shape)
     return screened
