@@ -8,6 +8,7 @@ from .analysis.power_law import PowerLawFeatures as PowerLawFeatures
 from .analysis.power_law import PowerLawPhase as PowerLawPhase
 from .analysis.power_law import power_law_features as power_law_features
 from .analysis.power_law import power_law_phase as power_law_phase
+from .analysis.power_law_equivalent import power_law_equivalent as power_law_equivalent
 from .analysis.requirements import Requirements as Requirements
 from .analysis.requirements import sample_requirements as sample_requirements
 from .errors import DivergenceError as DivergenceError
