@@ -99,10 +99,8 @@ def power_law_equivalent(alpha: float, beta: float, d: int, inputs: int) -> Powe
     z it gives the density of the eigenvalues and that of the label's squares
     (docs/derivations/scaling.md, eqs. (6) to (8)).
 
-    >>> from giantstep import power_law_equivalent, power_law_features
+    >>> from giantstep import power_law_equivalent
     >>> round(power_law_equivalent(1.0, 0.8, d=20, inputs=100).floor, 2)
-    0.01
-    >>> round(power_law_features(1.0, 0.8, d=20, inputs=100).floor, 2)
     0.01
     """
     checked(alpha, beta, d, inputs)
