@@ -31,6 +31,7 @@ from .papers.claims.running import run_claims as run_claims
 from .papers.claims.source import Source as Source
 from .prediction.emergence import EmergenceLaw as EmergenceLaw
 from .prediction.emergence import emergence_law as emergence_law
+from .prediction.emergence_steps import emergence_steps as emergence_steps
 from .prediction.exit_law import exit_law as exit_law
 from .prediction.given_weights.curve import LearningCurve as LearningCurve
 from .prediction.given_weights.curve import learning_curve as learning_curve
