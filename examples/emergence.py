@@ -77,24 +77,15 @@ plt.show()
 # %% [markdown]
 # ## How sure is it?
 #
-# The exponent of a run has a standard error. The formula leaves out terms of order r/p and p/d;
-# a tenth of the exponent is allowed for them.
+# Each run has an exponent, and their mean a standard error. The formula leaves out terms of order
+# r/p and p/d; a tenth of the exponent is allowed for them.
 
 # %%
 tail = slice(-3, None)
-
-
-def exponent(remaining):
-    return np.polyfit(np.log(sizes[tail]), np.log(remaining), 1)[0]
-
-
-slope = exponent(measured.remaining[tail])
-expected = exponent([law.remaining for law in laws[tail]])
-# Least squares over equally spaced points: the end points alone carry the slope.
-error = np.hypot(*(measured.remaining_error / measured.remaining)[[-3, -1]])
-error /= np.log(sizes[-1] / sizes[-3])
+slope, error = measured.exponent((sizes[-3], sizes[-1]))
+expected = np.polyfit(np.log(sizes[tail]), np.log([law.remaining for law in laws[tail]]), 1)[0]
 print(
-    f"exponent of the sum: measured {slope:.2f} +- {error:.2f}, theory {expected:.2f}, limit -0.5"
+    f"exponent of the sum: measured {slope:.3f} +- {error:.3f}, theory {expected:.3f}, limit -0.5"
 )
 assert abs(slope - expected) < 4 * error + 0.1 * abs(expected)
 # Every direction is learned later than the one before it.

@@ -8,6 +8,7 @@ from .analysis.power_law import PowerLawFeatures as PowerLawFeatures
 from .analysis.power_law import PowerLawPhase as PowerLawPhase
 from .analysis.power_law import power_law_features as power_law_features
 from .analysis.power_law import power_law_phase as power_law_phase
+from .analysis.power_law_equivalent import power_law_equivalent as power_law_equivalent
 from .analysis.requirements import Requirements as Requirements
 from .analysis.requirements import sample_requirements as sample_requirements
 from .errors import DivergenceError as DivergenceError
@@ -30,6 +31,7 @@ from .papers.claims.running import run_claims as run_claims
 from .papers.claims.source import Source as Source
 from .prediction.emergence import EmergenceLaw as EmergenceLaw
 from .prediction.emergence import emergence_law as emergence_law
+from .prediction.emergence_steps import emergence_steps as emergence_steps
 from .prediction.exit_law import exit_law as exit_law
 from .prediction.given_weights.curve import LearningCurve as LearningCurve
 from .prediction.given_weights.curve import learning_curve as learning_curve

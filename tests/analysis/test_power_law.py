@@ -1,12 +1,19 @@
 """Power-law random features: the exact mean loss against SGD itself, and the phases' exponents."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from giantstep import DivergenceError, InputError, power_law_features, power_law_phase
+from giantstep import (
+    DivergenceError,
+    InputError,
+    power_law_features,
+    power_law_phase,
+)
 from giantstep.analysis.power_law import PowerLawFeatures
+from giantstep.analysis.power_law_equivalent import power_law_equivalent
 
 ALPHA, BETA, D, INPUTS, RATE, BATCH, STEPS = 0.8, 0.4, 10, 30, 0.1, 2, 30
 
@@ -88,3 +95,52 @@ def test_exponents_of_the_phases(alpha: float, beta: float, name: str, compute: 
     # At the crossing both laws of the loss are of one order.
     after = phase.floor if phase.late is None else phase.late * phase.crossing - 1.0
     assert phase.early * phase.crossing == pytest.approx(after)
+
+
+def whole(alpha: float, beta: float, inputs: int) -> float:
+    return float(np.sum(np.arange(1.0, inputs + 1.0) ** (-2 * alpha - 2 * beta)))
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.7, 1.2), (1.3, 0.1)])
+def test_equivalent_has_the_totals_of_every_draw(alpha: float, beta: float) -> None:
+    """d modes, the trace of the variances on average, and all of the label."""
+    theory = power_law_equivalent(alpha, beta, 30, 200)
+    variances = np.arange(1.0, 201.0) ** (-2 * alpha)
+    assert theory.d == 30
+    assert theory.modes @ theory.eigenvalues == pytest.approx(variances.sum(), rel=2e-3)
+    # E tr A^2 = sum v^2 + (sum v)^2/d, and sum v^2/d more at this size.
+    second = float(np.sum(variances**2) + np.sum(variances) ** 2 / 30)
+    assert theory.modes @ theory.eigenvalues**2 == pytest.approx(second, rel=1e-2)
+    assert theory.squares.sum() + theory.floor == pytest.approx(whole(alpha, beta, 200))
+
+
+def test_equivalent_is_the_mean_of_draws() -> None:
+    """Eight losses and the floor of d = 60 within 4 standard errors of 40 draws.
+
+    The spectrum of infinite d, the variances themselves, is rejected.
+    """
+    alpha, beta, d, inputs, times = 0.8, 0.9, 60, 300, np.geomspace(1, 3e4, 8)
+    theory = power_law_equivalent(alpha, beta, d, inputs)
+    drawn = [power_law_features(alpha, beta, d, inputs, 500 + k) for k in range(40)]
+    losses = np.array([[*each.mean_losses(times, 0.1), each.floor] for each in drawn])
+    error = losses.std(axis=0, ddof=1) / math.sqrt(len(drawn))
+    found = np.array([*theory.mean_losses(times, 0.1), theory.floor])
+    assert np.max(np.abs(losses.mean(axis=0) - found) / error) < 4
+    axis = np.arange(1.0, d + 1.0)
+    squares = axis ** (-2 * alpha - 2 * beta)
+    left = whole(alpha, beta, inputs) - float(squares.sum())
+    wrong = replace(theory, eigenvalues=axis ** (-2 * alpha), squares=squares, floor=left)
+    wrong = replace(wrong, modes=np.ones(d))
+    found = np.array([*wrong.mean_losses(times, 0.1), wrong.floor])
+    assert np.max(np.abs(losses.mean(axis=0) - found) / error) > 8
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (1.3, 1.5)])
+def test_floor_of_the_equivalent_has_the_exponent_of_the_phase(alpha: float, beta: float) -> None:
+    """Between d = 300 and 600 of 300,000 inputs: the exponent of the limit within 1 %.
+
+    Terms of relative order 1/d, and the inputs that are missing, change it by less.
+    """
+    floors = [power_law_equivalent(alpha, beta, d, 300_000).floor for d in (300, 600)]
+    exponent = math.log2(floors[1] / floors[0])
+    assert exponent == pytest.approx(power_law_phase(alpha, beta).floor, rel=0.01)

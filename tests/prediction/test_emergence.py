@@ -56,6 +56,17 @@ def test_shares_of_a_simulation_are_those_of_theory(activation: str) -> None:
     )
 
 
+@pytest.mark.law
+def test_the_sum_of_a_simulation_has_the_exponent_of_theory() -> None:
+    """Within 4 standard errors over runs, at sizes where the limit is rejected."""
+    settings = [BASE.vary(activation="He2", n=n) for n in (8000, 24_000, 72_000)]
+    measured, error = emergence([simulate(each) for each in settings]).exponent()
+    laws = [emergence_law(each).remaining for each in settings]
+    expected = np.polyfit(np.log([each.n for each in settings]), np.log(laws), 1)[0]
+    assert abs(measured - expected) < 4 * error
+    assert abs(measured + 0.5) > 8 * error
+
+
 def test_the_sum_of_emergence_falls_as_a_power_of_the_samples() -> None:
     """remaining ~ n^-(1 - 1/(2b)) where many directions are learned and many are left."""
     for b, tolerance in ((1.0, 0.06), (1.5, 0.06)):
@@ -88,18 +99,22 @@ def test_what_the_law_does_not_cover_is_refused() -> None:
 
 def test_needed_samples_lie_between_the_points() -> None:
     """By a line in log n, and from no samples on in n; NaN above from the start, or never."""
-    nothing = np.zeros(3)
     curves = Emergence(
         samples=np.array([0.0, 10.0, 1000.0]),
         share=np.array([[0.1, 0.1, 0.6, 0.0], [0.2, 0.9, 0.7, 0.1], [0.8, 1.0, 0.9, 0.2]]),
         error=np.zeros((3, 4)),
         variance=np.ones(4),
-        remaining=nothing,
-        remaining_error=nothing,
+        left=np.array([[1.0, 1.0], [0.5, 0.4], [0.05, 0.01]]),
     )
     np.testing.assert_allclose(curves.needed(), [100.0, 5.0, np.nan, np.nan])
     with pytest.raises(InputError, match="level must be between 0 and 1, got 1"):
         curves.needed(1.0)
+    # From 10 to 1000 samples the two runs fall by 10 and by 40.
+    slopes = -np.log10([10.0, 40.0]) / 2
+    np.testing.assert_allclose(curves.exponents(), slopes)
+    assert curves.exponent() == pytest.approx((slopes.mean(), abs(slopes[0] - slopes[1]) / 2))
+    with pytest.raises(InputError, match="at least two numbers of samples, got 1 from 0 to 10"):
+        curves.exponents((0.0, 10.0))
 
 
 def test_many_directions_are_typed_and_analysed() -> None:

@@ -50,6 +50,7 @@ ADAM = NARROW | {"update": "adam(0.9, 0.99)", "runs": 10**7}  # too many for run
 SPIKED = {"deflate": 1, "inputs": "spiked(3, 0.5)", "d": 1000}
 
 EMERGENCE = {"target": "He2(x1)", "d": 100, "n": 1000, "p": 10, "steps": 1, "residual": "labels"}
+SMALL = EMERGENCE | {"activation": "He2", "step_size": 1e-3, "output_scale": 1}
 LAST = WIDE | {"readout_batch": "last", "readout_n": "n", "residual": "labels"}
 INSIDE: list[dict[str, Any]] = [
     *(LAST, LAST | {"steps": 2}),
@@ -60,7 +61,7 @@ INSIDE: list[dict[str, Any]] = [
     *(MANY | {"readout_between": "ridge", "readout_n": 100}, NARROW | {"deflate": 1, "n": 6000}),
     *(NARROW | {"deflate": 1, "readout_n": "1000d"}, WIDE | {"d": 400, "p": 400}),
     *(WIDE | {"p": "d/2", "step_size": 0.1}, WIDE | {"steps": 3}, BLOCKS, CLOUD, ONE),
-    EMERGENCE,
+    *(EMERGENCE, SMALL),
     NARROW | {"deflate": 2, "readout_n": 100},
     *(BLOCKS | {"frame": "axes"}, ADAM | {"d": 2000, "p": 4}, HEAVY | {"update": "sign"}),
 ]
@@ -200,6 +201,8 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "terms of several directions": [EMERGENCE | {"target": "x1*x2"}],
     "information exponent": [EMERGENCE | {"target": "He3(x1)"}],
     "samples over inputs of emergence": [EMERGENCE | {"n": 900}],
+    "activation beyond degree two": [SMALL | {"activation": "relu"}],
+    "noise of small steps": [SMALL | {"step_size": 1.0}],
     "residual": [NARROW],
     "size of the second direction": [EVEN | {"activation": "He1"}],
 }

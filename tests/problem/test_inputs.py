@@ -15,7 +15,7 @@ from giantstep.problem.two_clusters import mixed
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("shifted", "length of the mean must be from 0 to 1e+06, got 'shifted'"),
+        ("shifted", "inputs must be of the form shifted(length, overlap), got 'shifted'"),
         ("shifted(inf, 0)", "length of the mean must be from 0 to 1e+06, got"),
         ("shifted(-1, 0)", "length of the mean must be from 0 to 1e+06, got"),
         ("shifted(1)", "overlap of the mean with the target must be from -1 to 1, got"),
@@ -24,7 +24,10 @@ from giantstep.problem.two_clusters import mixed
         ("shifted(1, 0, 2)", "inputs must be of the form shifted(length, overlap), got"),
         ("clusters(-1, 0)", "distance of the two centres must be from 0 to 20, got"),
         ("clusters(1, 2)", "overlap of their line with the target must be from -1 to 1, got"),
-        ("blocks", "share of a block must be from 0 to 1, got 'blocks'"),
+        ("blocks", "inputs must be of the form blocks(share, variance, ..), got 'blocks'"),
+        ("blocks()", "inputs must be of the form blocks(share, variance, ..), got 'blocks()'"),
+        ("blocks(.5, 2, .5, 1)+shifted(1, 0)", "inputs must be one law, blocks or one direction"),
+        ("spiked(1, 0) + shifted(1, 0)", "and not a sum of two, got 'spiked(1, 0) + shifted("),
         ("blocks(0.5, 2, 0.4, 1)", "inputs blocks: the shares must sum to 1, they sum to 0.9, got"),
         ("blocks(0.5, 2, 0.5)", "inputs must be of the form blocks(share, variance, ..), got"),
         ("blocks(0.5, 2, 0.5, 0)", "variance of a block must be above 0 and below 1e+12, got"),

@@ -24,7 +24,8 @@ class PowerLawFeatures:
     """The modes of one draw of W: eigenvalues of D^(1/2) W W^T D^(1/2), and the label in them.
 
     D = diag(j^-2alpha).  ``squares`` are the squared components of D^(1/2) b along the d
-    eigenvectors, ``floor`` the rest: the loss that no theta goes below.
+    eigenvectors, ``floor`` the rest: the loss that no theta goes below.  ``modes`` is how many
+    modes each eigenvalue stands for: one in a draw, any positive number in a density.
 
     docs/derivations/scaling.md, section 3.
     """
@@ -34,10 +35,11 @@ class PowerLawFeatures:
     eigenvalues: Float[np.ndarray, " d"]
     squares: Float[np.ndarray, " d"]
     floor: float
+    modes: Float[np.ndarray, " d"]
 
     @property
     def d(self) -> int:
-        return len(self.eigenvalues)
+        return round(float(np.sum(self.modes)))
 
     def mean_losses(
         self,
@@ -62,8 +64,10 @@ class PowerLawFeatures:
         g, size, values = step_size, batch, self.eigenvalues
         kept = (1.0 - g * size * values) ** 2 + g**2 * size * values**2
         pushed = g**2 * size
-        # In m_j / l_j the recursion is a symmetric matrix, a diagonal and one rank more.
-        matrix = np.diag(kept) + pushed * np.outer(values, values)
+        # In m_j / l_j, over the root of the modes at l_j, the recursion is a symmetric matrix, a
+        # diagonal and one rank more.
+        scale = values * np.sqrt(self.modes)
+        matrix = np.diag(kept) + pushed * np.outer(scale, scale)
         factors, vectors = np.linalg.eigh(matrix)
         if factors[-1] >= 1.0 + self.d * EPSILON:
             raise DivergenceError(
@@ -75,12 +79,21 @@ class PowerLawFeatures:
                 "step_size must be so large that a step moves every mode by more than rounding, "
                 f"got {step_size:g}"
             )
-        constant = vectors.T @ (pushed * values * (self.floor + noise**2)) / (1.0 - factors)
-        moving = vectors.T @ (self.squares / values) - constant
-        along = vectors.T @ values
+        constant = vectors.T @ (pushed * scale * (self.floor + noise**2)) / (1.0 - factors)
+        moving = vectors.T @ (self.squares / scale) - constant
+        along = vectors.T @ scale
         # Modes with a factor that rounding makes negative have died out after one step.
         powers = np.maximum(factors, 0.0) ** times
         return self.floor + (constant + powers * moving) @ along
+
+
+def checked(alpha: float, beta: float, d: int, inputs: int) -> None:
+    """Refuse exponents and sizes that the model of power-law random features does not have."""
+    if not 1 <= d < inputs:
+        raise InputError(f"d must be between 1 and inputs - 1, got {d} of {inputs}")
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not 0.0 <= value < math.inf:
+            raise InputError(f"{name} must be at least 0, got {value:g}")
 
 
 def power_law_features(
@@ -95,11 +108,7 @@ def power_law_features(
     >>> power_law_features(1.0, 0.8, d=20, inputs=100).d
     20
     """
-    if not 1 <= d < inputs:
-        raise InputError(f"d must be between 1 and inputs - 1, got {d} of {inputs}")
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        if not 0.0 <= value < math.inf:
-            raise InputError(f"{name} must be at least 0, got {value:g}")
+    checked(alpha, beta, d, inputs)
     axis = np.arange(1.0, inputs + 1.0)
     variances = axis ** (-2.0 * alpha)
     weights = np.random.default_rng(seed).standard_normal((d, inputs)).T / math.sqrt(d)
@@ -112,7 +121,8 @@ def power_law_features(
     label = weights.T @ (variances * axis**-beta)
     squares = (vectors.T @ label) ** 2 / eigenvalues
     power = float(np.sum(variances * axis ** (-2.0 * beta)))
-    return PowerLawFeatures(alpha, beta, eigenvalues, squares, power - float(squares.sum()))
+    floor = power - float(squares.sum())
+    return PowerLawFeatures(alpha, beta, eigenvalues, squares, floor, np.ones(d))
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,34 @@ def _coupled_terms(setting: Setting) -> float:
     return float(np.sum((setting.target.series.exponents > 0).sum(axis=1) > 1))
 
 
+NARROW = Limit(
+    name="neurons over inputs",
+    quantity=lambda setting: setting.p / setting.d,
+    most=0.2,
+    sentence="p must be at most {most:g} d for emergence, got {value:.3g} d",
+    evidence="tests/prediction/test_emergence.py",
+    kind="chosen",
+)
+
+COUPLED = Limit(
+    name="terms of several directions",
+    quantity=_coupled_terms,
+    most=0.0,
+    sentence="target must be a sum of functions of one direction each, got {setting.target.name!r}",
+    evidence="docs/derivations/scaling.md",
+    kind="derived",
+)
+
+INFORMATION_EXPONENT = Limit(
+    name="information exponent",
+    quantity=_information_exponent,
+    least=2.0,
+    most=2.0,
+    sentence="links must have information exponent 2 for emergence, got {value:g}",
+    evidence="docs/derivations/scaling.md",
+    kind="derived",
+)
+
 LIMITS: tuple[Limit, ...] = (
     one_of("steps", (1,), EMERGENCE),
     must_be("residual", "labels", EMERGENCE, lambda s: s.labels_only),
@@ -39,14 +67,9 @@ LIMITS: tuple[Limit, ...] = (
     one_of("deflate", (-1,), EMERGENCE),
     one_of("corruption", (0.0,), EMERGENCE),
     *plain_step(EMERGENCE, {}),
-    Limit(
-        name="neurons over inputs",
-        quantity=lambda setting: setting.p / setting.d,
-        most=0.2,
-        sentence="p must be at most {most:g} d for emergence in one step, got {value:.3g} d",
-        evidence="tests/prediction/test_emergence.py",
-        kind="chosen",
-    ),
+    NARROW,
+    COUPLED,
+    INFORMATION_EXPONENT,
     Limit(
         name="directions over neurons",
         quantity=lambda setting: setting.target.r / setting.p,
@@ -54,24 +77,6 @@ LIMITS: tuple[Limit, ...] = (
         sentence="p must be at least the number of directions, got r/p = {value:.3g}",
         evidence="tests/prediction/test_emergence.py",
         kind="chosen",
-    ),
-    Limit(
-        name="terms of several directions",
-        quantity=_coupled_terms,
-        most=0.0,
-        sentence="target must be a sum of functions of one direction each, "
-        "got {setting.target.name!r}",
-        evidence="docs/derivations/scaling.md",
-        kind="derived",
-    ),
-    Limit(
-        name="information exponent",
-        quantity=_information_exponent,
-        least=2.0,
-        most=2.0,
-        sentence="links must have information exponent 2 for emergence in one step, got {value:g}",
-        evidence="docs/derivations/scaling.md",
-        kind="derived",
     ),
     Limit(
         name="samples over inputs of emergence",
@@ -98,6 +103,13 @@ class EmergenceLaw:
     share: Float[np.ndarray, " r"]
     needed: Float[np.ndarray, " r"]
     remaining: float
+
+
+def direction_weights(series: HermiteSeries) -> Float[np.ndarray, " r"]:
+    """E[f He_2(x_k)] of a sum of functions of one direction each."""
+    quadratic = series.degrees == 2
+    coefficients = series.coefficients[quadratic]
+    return math.sqrt(2.0) * coefficients @ (series.exponents[quadratic] > 0)
 
 
 def squares_along(series: HermiteSeries) -> Float[np.ndarray, " r"]:
@@ -135,8 +147,7 @@ def emergence_law(setting: Setting) -> EmergenceLaw:
     series, d, p = setting.target.series, setting.d, setting.p
     moments = setting.activation.moments
     # l = 2: E[y He_2(x_k)], E sigma'', and the mean over rows of <w, w*_k>^2, which is 1/d.
-    quadratic = series.degrees == 2
-    weights = math.sqrt(2.0) * series.coefficients[quadratic] @ (series.exponents[quadratic] > 0)
+    weights = direction_weights(series)
     bend = setting.activation.derivative_coefficients(2).values[2]
     signal = (bend * weights) ** 2 / d
     square = series.square + setting.noise**2

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
-from giantstep.prediction import emergence, exit_law, sampled
+from giantstep.prediction import emergence, emergence_steps, exit_law, sampled
 from giantstep.prediction.limits import (
     DENSE_START,
     EVERYWHERE,
@@ -127,6 +127,7 @@ GAUSSIAN_RUNS = Theory(
 
 FUNCTIONS = {
     "emergence_law": emergence.LIMITS,
+    "emergence_steps": emergence_steps.LIMITS,
     "exit_law": exit_law.LIMITS,
     "learning_curve": LEARNING_CURVE,
     "loss_curve": wide_limits.LOSSES,

@@ -383,6 +383,11 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
         return value
     if not isinstance(value, str):
         raise InputError(f"inputs must be a text such as 'gaussian', got {value!r}")
+    if re.search(r"\)\s*\+\s*[a-z]+\s*\(", value):
+        raise InputError(
+            "inputs must be one law, blocks or one direction with a spike, a shift or clusters, "
+            f"and not a sum of two, got {value[:60]!r}"
+        )
     match = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", value)
     kind, argument = (match[1], match[2]) if match else ("", None)
     law = LAWS.get(kind)
@@ -397,6 +402,8 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
 
 
 def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
+    if not (argument or "").strip():
+        raise InputError(f"inputs must be of the form {law.form()}, got {value!r}")
     texts = (argument or "").split(",")
     numbers: list[float] = []
     times = max(1, len(texts) // len(law.ranges)) if law.repeated else 1

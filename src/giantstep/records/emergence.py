@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,8 +25,9 @@ class Emergence:
     """The share |P w*_k|^2 of each target direction in the span of the rows, over the samples seen.
 
     ``share`` are means over runs with standard ``error``; ``variance`` is what each direction holds
-    of the target on its own.  ``remaining`` is sum_k variance_k (1 - share_k), as a share of all
-    variance: what is not learned yet.  ``theory`` names the theory, None for a simulation.
+    of the target on its own.  ``left`` is sum_k variance_k (1 - share_k) of each run, as a share of
+    all variance: what is not learned yet.  ``remaining`` is its mean over runs with its standard
+    error.  ``theory`` names the theory, None for a simulation.
 
     docs/derivations/scaling.md, section 1.
     """
@@ -34,8 +36,7 @@ class Emergence:
     share: Float[np.ndarray, "t r"]
     error: Float[np.ndarray, "t r"]
     variance: Float[np.ndarray, " r"]
-    remaining: Float[np.ndarray, " t"]
-    remaining_error: Float[np.ndarray, " t"]
+    left: Float[np.ndarray, "t runs"]
     theory: str | None = None
 
     def __repr__(self) -> str:
@@ -45,6 +46,42 @@ class Emergence:
             f"samples {self.samples[0]:g} -> {self.samples[-1]:g}, "
             f"remaining {self.remaining[0]:.3g} -> {self.remaining[-1]:.3g})"
         )
+
+    @property
+    def remaining(self) -> Float[np.ndarray, " t"]:
+        """The share of the variance that is not learned, mean over runs."""
+        return np.asarray(self.left.mean(axis=1))
+
+    @property
+    def remaining_error(self) -> Float[np.ndarray, " t"]:
+        """Standard error of that mean; NaN of one run."""
+        return _standard_error(self.left.T)
+
+    def exponents(
+        self, window: tuple[float, float] = (0.0, math.inf)
+    ) -> Float[np.ndarray, " runs"]:
+        """Exponent of what remains in the samples, of each run, by least squares in logarithms.
+
+        The ``window`` holds the smallest and the largest number of samples that count.
+        """
+        seen = (self.samples > 0.0) & (window[0] <= self.samples) & (self.samples <= window[1])
+        if np.sum(seen) < 2:
+            raise InputError(
+                "window must hold at least two numbers of samples, "
+                f"got {int(np.sum(seen))} from {window[0]:g} to {window[1]:g}"
+            )
+        if not np.all(self.left[seen] > 0.0):
+            raise InputError("window must end before everything is learned, it does not")
+        return np.polyfit(np.log(self.samples[seen]), np.log(self.left[seen]), 1)[0]
+
+    def exponent(self, window: tuple[float, float] = (0.0, math.inf)) -> tuple[float, float]:
+        """Mean over runs of that exponent, and its standard error (NaN of one run).
+
+        For b > 1/2 it tends to -(1 - 1/(2b)) for one giant step where many directions are learned
+        and many are left; docs/derivations/scaling.md, section 2.
+        """
+        values = self.exponents(window)
+        return float(values.mean()), float(_standard_error(values))
 
     def needed(self, level: float = 0.5) -> Float[np.ndarray, " r"]:
         """Samples at which the share of each direction first exceeds ``level``, else NaN.
@@ -95,14 +132,12 @@ def emergence(trajectories: Trajectory | Sequence[Trajectory]) -> Emergence:
         )
     weights = variance / np.sum(variance)
     shares = [_shares(each, t) for each, t in points]
-    left = [(1.0 - share) @ weights for share in shares]
     return Emergence(
         samples=np.array([each.setting.n * float(each.steps[t]) for each, t in points]),
         share=np.array([share.mean(axis=0) for share in shares]),
         error=np.array([_standard_error(share) for share in shares]),
         variance=variance,
-        remaining=np.array([values.mean() for values in left]),
-        remaining_error=np.array([_standard_error(values) for values in left]),
+        left=np.array([(1.0 - share) @ weights for share in shares]),
         theory=first.theory,
     )
 

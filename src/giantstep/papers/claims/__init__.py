@@ -1,6 +1,7 @@
 """The papers' claims as executable records; ``CLAIMS`` lists them by identifier."""
 
 from giantstep.papers.claims import (
+    emergence_sums,
     expansions,
     feature_steps,
     floors,
@@ -38,6 +39,7 @@ FAMILIES = (
     floors,
     regimes,
     scaling_laws,
+    emergence_sums,
     linear_width,
     full_training,
     gradients,
