@@ -3,6 +3,8 @@
 Twenty settings at level 1e-3 each: one in 50 seeds would have a disagreement by chance.
 """
 
+from dataclasses import replace
+
 import pytest
 from benchmarks import prediction_times
 from benchmarks._hunted import KINDS, draw
@@ -10,6 +12,7 @@ from benchmarks.hunt import judge
 
 from giantstep.errors import DivergenceError
 from giantstep.prediction.predict import predict
+from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
 
@@ -38,6 +41,55 @@ def test_random_settings_agree_and_other_step_sizes_do_not(most: int) -> None:
         other = predict(larger, deviations=False)
         told += not compare(other, simulated, ignoring=["step_size"]).agrees
     assert told > len(settings) / 2
+
+
+KINKS = Setting(
+    "relu(x1 + x2 - 0.5)*x3",
+    d=1690,
+    n=2397,
+    p=32,
+    steps=4,
+    step_size=42.793053,
+    start="gaussian",
+    readout_start="gaussian",
+    residual="labels",
+    output_scale="1/sqrt(p)",
+    ridge="cv",
+    readout_n=12_000,
+    runs=10,
+    seed=670847,
+)
+"""Found by the hunt with 55 runs: train errors were six standard errors off."""
+
+SOFT = Setting(
+    "abs(x1) + x1",
+    activation="softplus",
+    d=400,
+    p=400,
+    n=800,
+    steps=2,
+    step_size=[941.12833, 102.003938],
+    start="sphere",
+    readout_start="uniform",
+    output_scale="1/p",
+    noise=0.3,
+    ridge=1.21e-6,
+    readout_n=600,
+    spectra=6,
+    runs=5,
+    seed=313453,
+)
+"""Found by the hunt with 16 runs: p = 3e-4, at linear width."""
+
+
+@pytest.mark.law
+@pytest.mark.parametrize("setting", [KINKS, SOFT], ids=["kinks", "soft"])
+def test_settings_that_disagreed_once(setting: Setting) -> None:
+    """At level 1e-3 each; rows that are longer by a tenth are rejected."""
+    predicted, simulated = predict(setting), simulate(setting)
+    assert compare(predicted, simulated).agrees
+    wrong = replace(predicted, norms=1.1 * predicted.norms)
+    assert not compare(wrong, simulated).agrees
 
 
 @pytest.mark.law

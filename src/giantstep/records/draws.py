@@ -40,10 +40,9 @@ def draw_runs(prediction: Trajectory, runs: int) -> Trajectory:
     normals = key.standard_normal((len(rows), *prediction.overlap.shape[1:]))
     mean = prediction.overlap[rows]
     if prediction.gram is None or prediction.gram_deviation is None:
-        # Many neurons: their lengths hardly fluctuate.
-        overlap = mean + _moves(prediction, centres, normals, key)
+        overlap, norms = _wide_rows(prediction, centres, normals, key)
         span = _wide_spans(prediction, rows, key)
-        return replace(prediction, overlap=overlap, norms=prediction.norms[rows], span=span)
+        return replace(prediction, overlap=overlap, norms=norms, span=span)
     outside = _outside(prediction, centres)
     together = outside.root[place] @ normals
     overlap = mean + outside.deviations[place] * together / _lengths(outside.root)[place][..., None]
@@ -73,6 +72,43 @@ def _moves(
     alone = np.sqrt(np.maximum(deviations**2 - shared[rows] ** 2, 0.0))
     together = key.standard_normal(normals[:, :, :1].shape)
     return alone[place] * normals + shared[rows][place] * together
+
+
+def _wide_rows(
+    prediction: Trajectory,
+    rows: Int[np.ndarray, " rows"],
+    normals: Float[np.ndarray, "k t p r"],
+    key: np.random.Generator,
+) -> tuple[Float[np.ndarray, "k t p r"], Float[np.ndarray, "k t p"]]:
+    """Overlaps M + dM of many rows, and their lengths: a row longer along the target is longer.
+
+    dM has a part as even as in all d directions, of the variance v of an unlearned one, and the
+    noise of samples that the label makes larger.  The even part is that of a random vector, whose
+    squared length varies with 2/d for normal starts.  Rows of fixed length at the start keep it:
+    dM has the law of the sphere, and only what it has beyond v makes a row longer.  The mean over
+    all drawn squared lengths is that of the prediction.
+    """
+    place, (d, r) = np.arange(len(normals)) % len(rows), (prediction.setting.d, normals.shape[-1])
+    mean, variance = prediction.overlap[rows], _overlap_deviations(prediction, rows) ** 2
+    squares, others = prediction.norms[rows] ** 2, max(d - r, 1)
+    outside = np.maximum(squares - np.sum(mean**2 + variance, axis=-1), 0.0)
+    even = np.minimum(variance.min(axis=-1), outside / others)[..., None]
+    share = (even / np.maximum(variance, TINY))[place]
+    mean, even, moves = mean[place], even[place], _moves(prediction, rows, normals, key)
+    beside = 2.0 * key.standard_gamma(0.5 * others, moves.shape[:-1])[..., None]
+    if prediction.setting.start.kind.normal:
+        random = even[..., 0] * (beside[..., 0] - others)
+        beyond = moves**2 - variance[place]
+    else:
+        unit = share * moves**2 / np.maximum(variance[place], TINY)
+        moves = moves * np.sqrt(d / (np.sum(unit, axis=-1, keepdims=True) + beside))
+        random, beyond = 0.0, (1.0 - share) * (moves**2 - variance[place])
+    drawn = squares[place] + np.sum(2.0 * mean * moves + beyond, axis=-1) + random
+    drawn += (squares[place] - drawn).mean(axis=(0, 2), keepdims=True)
+    overlap = mean + moves
+    norms = np.sqrt(np.maximum(drawn, np.sum(overlap**2, axis=-1)))
+    # Lengths may be known where overlaps are not.
+    return overlap, np.where(np.isnan(norms), prediction.norms[rows][place], norms)
 
 
 def rows_with_deviations(prediction: Trajectory) -> Int[np.ndarray, " rows"]:

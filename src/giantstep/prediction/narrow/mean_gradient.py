@@ -161,7 +161,9 @@ def smoothed(
     if grids.shape == centres.shape:
         level[smooth], tilt[smooth] = moments.mean, moments.slope
         return level, tilt, lengths
+    # Two tables at once, as real and imaginary part: places are searched for once.
+    tables = moments.mean + 1j * moments.slope
     for place, i in enumerate(smooth):
-        level[i] = np.interp(centres[i], grids[place], moments.mean[place])
-        tilt[i] = np.interp(centres[i], grids[place], moments.slope[place])
+        values = np.interp(centres[i], grids[place], tables[place])
+        level[i], tilt[i] = values.real, values.imag
     return level, tilt, lengths

@@ -94,32 +94,84 @@ def along_target_after_more(network: Network) -> AlongTarget:
     return _at_nodes(network)[0]
 
 
-@lru_cache(maxsize=32)
-def _at_nodes(network: Network) -> tuple[AlongTarget, Float[np.ndarray, "q q r r"]]:
+def along_unseen_after_one(
+    network: Network, u: Float[np.ndarray, "*u"], size: float | None = None
+) -> AlongTarget:
+    """The parts along a direction that the label does not see: 1 stands in place of z z^T."""
+    moments, step = network.moments, network.size(0) if size is None else size
+    moved = (step / math.sqrt(network.setting.p) * u)[..., None, None]
+    noise = network.noise_ratio * network.residual_square
+    own = (network.start_feedback * moments.linear) ** 2
+    return AlongTarget(
+        carried=1.0 + moments.tilt * moved * network.residual_mean,
+        noise=moved**2 * noise * moments.slope_variance,
+        shared=(moments.slope * moved) ** 2 * (noise + own),
+    )
+
+
+def excess_along_target(network: Network) -> Float[np.ndarray, " q"]:
+    """Variance along the target beyond that along as many unseen directions, at the nodes of u.
+
+    docs/derivations/finite_size.md, eq. (8).
+    """
+    r = network.setting.target.r
+    seen, unseen = (_at_nodes(network, each)[0].variance for each in (True, False))
+    # Huge steps on a batch that is used again may leave a negative variance.
+    return np.sum(np.maximum(seen, 0.0), axis=1) - r * unseen[:, 0]
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Masses of z z^T times 1, r, r^2 and r_1 r_2, and of r z: of one unseen direction, of 1."""
+
+    mass: Float[np.ndarray, "m r r"]
+    mean: Float[np.ndarray, "m r r"]
+    square: Float[np.ndarray, "m r r"]
+    along: Float[np.ndarray, "m r"]
+    crossed: Float[np.ndarray, "m r r"] | None
+
+    @classmethod
+    def of(cls, batch: Batch, r: int, *, seen: bool) -> _Pairs:
+        """Of the target directions where they are ``seen``, else of one that the label ignores."""
+        if seen:
+            along = batch.along[:, -1 - r : -1]
+            means = batch.target_mass, batch.target_mean, batch.target_square
+            return cls(*means, along, batch.target_crossed)
+        means = tuple(each[:, None, None] for each in (batch.mass, batch.mean, batch.square))
+        crossed = None if batch.crossed is None else batch.crossed[:, None, None]
+        return cls(*means, np.zeros((len(batch.mass), 1)), crossed)
+
+
+@lru_cache(maxsize=64)
+def _at_nodes(
+    network: Network, seen: bool = True
+) -> tuple[AlongTarget, Float[np.ndarray, "q q r r"]]:
     """The parts after the last step, and the covariance of the shared noise of any two u; kept."""
     u, root = network.readout[0], math.sqrt(network.setting.p)
     if network.setting.steps == 1:
-        moved = network.size(0) / root * network.gain * u
-        first = along_target_after_one(network, u)
-        return first, np.multiply.outer(np.outer(moved, moved), _noise_of_beta(network))
+        first = (along_target_after_one if seen else along_unseen_after_one)(network, u)
+        # What rows share is proportional to u.
+        one = first.shared[-1] / u[-1] ** 2
+        return first, np.multiply.outer(np.outer(u, u), one)
     earlier = network.with_steps(network.setting.steps - 1)
-    before, shared = _at_nodes(earlier)
+    before, shared = _at_nodes(earlier, seen)
     batch = batch_of(network)
     slopes, delta = batch.slopes, network.noise_ratio
+    pairs = _Pairs.of(batch, network.setting.target.r, seen=seen)
     moved = (network.size(network.setting.steps - 1) / root * u)[:, None, None]
-    turned = np.eye(before.carried.shape[-1]) + moved * _mean(slopes.curvature, batch.target_mean)
+    turned = np.eye(before.carried.shape[-1]) + moved * _mean(slopes.curvature, pairs.mean)
     # On a batch that is used again the start h of a row is in the slope of the sample itself.
     again = slopes.on_start - update_after(earlier).kept[:, None] * slopes.curvature
-    noise = delta * moved**2 * _mean(slopes.square - slopes.mean**2, batch.target_square)
-    if batch.target_crossed is not None:
+    noise = delta * moved**2 * _mean(slopes.square - slopes.mean**2, pairs.square)
+    if pairs.crossed is not None:
         first_moved = (network.size(0) / root * u)[:, None, None]
-        both = _mean(slopes.cross - network.gain * slopes.mean, batch.target_crossed)
+        both = _mean(slopes.cross - network.gain * slopes.mean, pairs.crossed)
         crossed = delta * moved * first_moved * turned @ both
         noise = noise + crossed + np.swapaxes(crossed, 1, 2)
-    shared = _passed(network, batch, turned, shared)
+    shared = _passed(network, slopes.mean, pairs, turned, shared)
     at = np.arange(len(u))
     parts = AlongTarget(
-        carried=turned @ before.carried + moved * _mean(again, batch.target_mean),
+        carried=turned @ before.carried + moved * _mean(again, pairs.mean),
         noise=_carried(turned, before.noise) + noise,
         shared=shared[at, at],
     )
@@ -128,7 +180,8 @@ def _at_nodes(network: Network) -> tuple[AlongTarget, Float[np.ndarray, "q q r r
 
 def _passed(
     network: Network,
-    batch: Batch,
+    slope: Float[np.ndarray, "q m"],
+    pairs: _Pairs,
     turned: Float[np.ndarray, "q r r"],
     shared: Float[np.ndarray, "q q r r"],
 ) -> Float[np.ndarray, "q q r r"]:
@@ -137,17 +190,17 @@ def _passed(
     The network's answer to the noise of the steps before is in the residual: noise b(u) along the
     target becomes turned b - s e u E[sigma' z z^T sum_u' u' sigma'(u') b(u')], a linear map.
     """
-    slope, (u, weights) = batch.slopes.mean, network.readout
+    u, weights = network.readout
     q, r = turned.shape[:2]
     size = network.size(network.setting.steps - 1)
-    pairs = np.einsum("qm,pm,mrs->qrps", slope, slope, batch.target_mass, optimize=True)
-    answered = network.feedback * size * np.einsum("q,p,qrps->qrps", u, weights * u, pairs)
+    both = np.einsum("qm,pm,mrs->qrps", slope, slope, pairs.mass, optimize=True)
+    answered = network.feedback * size * np.einsum("q,p,qrps->qrps", u, weights * u, both)
     passed = -answered.reshape(q * r, q * r)
     passed += np.einsum("qp,qrs->qrps", np.eye(q), turned).reshape(q * r, q * r)
     old = shared.transpose(0, 2, 1, 3).reshape(q * r, q * r)
     carried = (passed @ old @ passed.T).reshape(q, r, q, r).transpose(0, 2, 1, 3)
-    along = slope @ batch.along[:, -1 - r : -1]
-    squares = np.einsum("qm,pm,mrs->qprs", slope, slope, batch.target_square, optimize=True)
+    along = slope @ pairs.along
+    squares = np.einsum("qm,pm,mrs->qprs", slope, slope, pairs.square, optimize=True)
     new = squares - np.einsum("qr,ps->qprs", along, along)
     moved = size / math.sqrt(network.setting.p) * u
     noise = network.noise_ratio * np.einsum("q,p,qprs->qprs", moved, moved, new)

@@ -118,7 +118,8 @@ class Batch:
     ``slopes`` -> of the neurons.  ``mass``, ``mean`` and ``square`` -> masses of 1, r and r^2;
     ``along`` -> masses of r times the known coordinates of a sample; ``target_mass``,
     ``target_mean`` and ``target_square`` -> of z z^T, r z z^T and r^2 z z^T.
-    ``answer`` -> s M at the atoms, ``own`` -> what the network's output has beside it.  Of samples
+    ``answer`` -> s M at the atoms, ``own`` -> what the network's output has beside it, ``own_pull``
+    -> how a neuron's own part of that pulls it back, 0 for used samples.  Of samples
     that the first step had as well, ``crossed`` -> masses of r_1 r_2 and ``target_crossed`` -> of
     r_1 r_2 z z^T; None for new samples.
     """
@@ -136,6 +137,7 @@ class Batch:
     target_square: Float[np.ndarray, "m r r"]
     answer: Float[np.ndarray, " m"]
     own: OwnOutput
+    own_pull: Float[np.ndarray, " q"]
     crossed: Float[np.ndarray, " m"] | None = None
     target_crossed: Float[np.ndarray, "m r r"] | None = None
 
@@ -175,6 +177,7 @@ def fresh_batch(
         label_masses(network, strong, own, kappa, shares),
         slopes,
         own=own,
+        own_pull=network.start_feedback * (slopes.own_pull @ shares),
         coordinates=kappa,
         learned=kappa,
         gram=np.block(
@@ -197,6 +200,7 @@ def reused_batch(
         samples,
         reused_slopes(network, samples, kept, np.sqrt(spread)),
         own=OwnOutput.at_start(network, len(samples.mass)),
+        own_pull=np.zeros(len(kept)),
         coordinates=np.column_stack([samples.step, samples.residual]),
         learned=samples.step[:, None],
         gram=network.gram,
@@ -216,6 +220,7 @@ def _batch(
     slopes: Slopes,
     *,
     own: OwnOutput,
+    own_pull: Float[np.ndarray, " q"],
     coordinates: Float[np.ndarray, "m l"],
     learned: Float[np.ndarray, "m k"],
     gram: Float[np.ndarray, "c c"],
@@ -243,6 +248,7 @@ def _batch(
         target_square=twice - 2.0 * shift * once + shift**2 * plain,
         answer=answer,
         own=own,
+        own_pull=own_pull,
     )
 
 

@@ -36,6 +36,7 @@ from giantstep.prediction.wide.both_steps import (
 )
 from giantstep.prediction.wide.directions import directions_of
 from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix
+from giantstep.prediction.wide.lengths import longer_after_more, longer_after_one
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics, between
 from giantstep.prediction.wide.part_limits import MOVED, PILED_NOISE
 from giantstep.prediction.wide.runs import statistics_nodes
@@ -53,7 +54,8 @@ class RowLaw:
     of u: partners of a pair have opposite noise.  The part ``linear_share`` of the noise is a
     matrix that all rows share times w.  The squared length of a row changes with <w, v_1> by
     ``length_slope``, and varies beside by ``length_deviation``/sqrt(d).  ``along_target`` -> what
-    rows have along the target beside that average.
+    rows have along the target beside that average, and ``longer`` -> what the order 1/d adds to the
+    squared length.
 
     docs/derivations/closed_system.md, eq. (9).
     """
@@ -67,6 +69,12 @@ class RowLaw:
     length_slope: Float[np.ndarray, "*u"]
     length_deviation: Float[np.ndarray, "*u"]
     along_target: AlongTarget
+    longer: Float[np.ndarray, "*u"]
+
+    @property
+    def square_length(self) -> Float[np.ndarray, "*u"]:
+        """Mean squared length of a row, to the order 1/d."""
+        return self.random_square + np.sum(self.along**2, axis=-1) + self.longer
 
     @property
     def random_square(self) -> Float[np.ndarray, "*u"]:
@@ -92,6 +100,7 @@ def law_after_one(network: Network, step: LearnedStep, u: Float[np.ndarray, "*u"
         length_slope=2.0 * kept * step.length_slope * entry,
         length_deviation=step.length_deviation * kept * entry,
         along_target=along_target_after_one(network, u, step.size),
+        longer=longer_after_one(network, u, step.size),
     )
 
 
@@ -135,13 +144,14 @@ def law_after_more(
     if most_directions is not None:
         k = max(1, min(int(np.sum(directions.squares > 0.1 * p / d)), most_directions))
     weak = np.sum(directions.along[:, k:] ** 2, axis=1) / p
-    columns = [directions.along[:, :k], update.target, update.kept, update.spread + weak]
+    columns = [directions.along[:, :k], update.target, longer_after_more(network)]
+    columns += [update.kept, update.spread + weak]
     at = between(nodes, np.column_stack(columns), u.ravel()).reshape(*u.shape, -1)
     none = np.zeros(u.shape)
     return RowLaw(
         along=at[..., :k] / math.sqrt(p),
         overlap=directions.overlap[:k],
-        target=at[..., k:-2] / math.sqrt(p),
+        target=at[..., k:-3] / math.sqrt(p),
         kept=at[..., -2],
         # A spline through squares may fall below zero between the nodes.
         noise=np.sign(u) * np.sqrt(np.maximum(at[..., -1], 0.0)),
@@ -149,6 +159,7 @@ def law_after_more(
         length_slope=none,
         length_deviation=none,
         along_target=AlongTarget.between(nodes, along_target_after_more(network), u),
+        longer=at[..., -3],
     )
 
 

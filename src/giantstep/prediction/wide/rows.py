@@ -61,13 +61,13 @@ def _rows(setting: Setting, law: RowLaw, *, with_gram: bool) -> Rows:
     paired = setting.start.kind.paired
     gram = None
     if with_gram:
-        gram = law.along @ law.along.T + np.diag(law.random_square)
+        gram = law.along @ law.along.T + np.diag(law.random_square + law.longer)
         if paired:
             first, second = np.split(np.arange(setting.p), 2)
             shared = law.kept[first] * law.kept[second] + law.noise[first] * law.noise[second]
             gram[first, second] += shared
             gram[second, first] += shared
-    norms = np.sqrt(law.random_square + np.sum(law.along**2, axis=1))
+    norms = np.sqrt(law.square_length)
     uneven = len(seen_inputs(setting).shares) > 1
     span = None if setting.steps > 1 or uneven else _span(setting, law)
     variance = law.along_target.variance / setting.d

@@ -51,16 +51,27 @@ class Slopes:
 class FreshSlopes(Slopes):
     """Slopes on new samples, with what the values sigma(A) are beside their mean.
 
-    ``value_variance`` -> Var sigma(A), ``value_on_start`` -> E[h sigma(A)].
+    ``value_variance`` -> Var sigma(A), ``value_on_start`` -> E[h sigma(A)], ``own_pull`` ->
+    E[h sigma sigma'] - E sigma E[h sigma'] - E[h sigma] E sigma', all at A.
     """
 
     value_variance: Float[np.ndarray, "q m"]
     value_on_start: Float[np.ndarray, "q m"]
+    own_pull: Float[np.ndarray, "q m"]
 
 
 def slope_of(activation: Activation) -> Piecewise:
     """sigma' almost everywhere, which may jump at the kinks of sigma."""
     return Piecewise(activation.derivative, activation.kinks)
+
+
+def product_of(activation: Activation) -> Piecewise:
+    """sigma sigma', half the derivative of sigma^2."""
+
+    def product(z: Float[np.ndarray, "*z"]) -> Float[np.ndarray, "*z"]:
+        return np.asarray(activation(z)) * np.asarray(activation.derivative(z))
+
+    return Piecewise(product, activation.kinks)
 
 
 def fresh_slopes(
@@ -83,16 +94,23 @@ def fresh_slopes(
     plain = feature_moments(activation, shift, total)
     slope = feature_moments(slope_of(activation), shift, total)
     curvature = slope.slope / scale[:, None]
+    on_start, value_on_start = kept[:, None] * curvature, (kept / scale)[:, None] * plain.slope
+    own_pull = np.zeros_like(shift)
+    if network.start_feedback > 0:
+        product = feature_moments(product_of(activation), shift, total)
+        own_pull = (kept / scale)[:, None] * product.slope
+        own_pull = own_pull - plain.mean * on_start - value_on_start * slope.mean
     return FreshSlopes(
         value=plain.mean,
         mean=slope.mean,
         square=slope.square,
-        on_start=kept[:, None] * curvature,
+        on_start=on_start,
         # A new sample shares no h with the first step.
         cross=network.gain * slope.mean,
         curvature=curvature,
         value_variance=plain.square - plain.mean**2,
-        value_on_start=(kept / scale)[:, None] * plain.slope,
+        value_on_start=value_on_start,
+        own_pull=own_pull,
     )
 
 

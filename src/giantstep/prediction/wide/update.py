@@ -129,9 +129,9 @@ def next_update(network: Network, before: RowUpdate, batch: Batch) -> RowUpdate:
     overlaps = before.known + size * gradient.on_target
     spread, target_spread = _spread(network, before, batch)
     # kept' = kept + (e/sqrt p) u E[r h sigma'(A)]
+    #        - (e/p) u^2 (what the row's own part of the residual takes)
     kept = before.kept + _per_row(network) * (batch.slopes.on_start @ batch.mean)
-    if network.setting.steps == 1:
-        kept = kept - size / network.setting.p * network.own_pull * network.readout[0] ** 2
+    kept = kept - size / network.setting.p * batch.own_pull * network.readout[0] ** 2
     return RowUpdate(
         kernel=0.5 * (kernel + kernel.T),
         target=overlaps[:, :-1],
