@@ -44,8 +44,11 @@ def test_the_form_of_a_curve(values: np.ndarray, words: str) -> None:
     ("values", "reach", "words"),
     [
         # A tail that comes back by less than its error is no turn.
-        (np.where(AT > 1.5, 0.7, np.tanh(2.0 * AT)), 0.3, "rises all the way, on a bent line"),
-        (np.where(AT < -1.5, 0.5, np.tanh(2.0 * AT)), 2.0 * (AT < -1.5), "rises all the way"),
+        (np.where(AT > 1.5, 0.85, np.tanh(2.0 * AT)), 0.3, "rises all the way, on a bent line"),
+        # Nor is it a curve that rises all the way, where it comes back by more than wiggles do.
+        (np.where(AT > 1.5, 0.7, np.tanh(2.0 * AT)), 0.3, "rises, and falls elsewhere by no more"),
+        (np.where(AT < -1.5, 0.5, np.tanh(2.0 * AT)), 2.0 * (AT < -1.5), "rises, and falls else"),
+        (AT**2 - AT, np.where(AT > 0, 3.0, 0.5), "falls, and rises elsewhere by no more than its"),
         (np.where(AT > 1.5, 0.4, np.tanh(2.0 * AT)), 0.05, "has a hill"),
         (AT + 0.3 * np.sin(8.0 * AT), 0.4, "is straight within its error"),
         (AT + 0.3 * np.sin(8.0 * AT), 0.1, "rises all the way, on a bent line"),

@@ -211,7 +211,12 @@ def shape(curve: Curve, straight: float = 0.99, bent: float = 0.9) -> str:
     turns = len(places) - 2
     if turns == 0:
         up = values[places[1]] > values[places[0]]
-        return f"{'rises' if up else 'falls'} all the way, on a bent line"
+        moves, other = ("rises", "falls") if up else ("falls", "rises")
+        way = values if up else -values
+        back = np.max(np.maximum.accumulate(way) - way)
+        if back > 0.1 * spread:
+            return f"{moves}, and {other} elsewhere by no more than its error"
+        return f"{moves} all the way, on a bent line"
     if turns == 1:
         return "has a valley" if values[places[1]] < values[places[0]] else "has a hill"
     if turns < 0:
