@@ -167,7 +167,7 @@ def begin(
     score, found = held.score(), directions(held, pipeline)
     if not score.above_zero:
         found = tuple(replace(direction, certain=False) for direction in found)
-    words = (*said, *labels.said, *prepared.said, *duplicates(table, groups))
+    words = (*table.said, *said, *labels.said, *prepared.said, *duplicates(table, groups))
     record = Report(
         title=title,
         label=labels.name,
