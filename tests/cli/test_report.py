@@ -29,7 +29,8 @@ def table(folder: Path, rows: int = 60) -> Path:
         (["--label", "constant"], "label 'constant' must vary, got"),
         (["--label", "z"], "label must be a column (a, b, y, constant), got 'z'"),
         (["--label", "y", "--task", "guess"], "task must be one of auto, numbers, classes"),
-        (["--label", "y", "--jobs", "0"], "jobs must be at least 1, got 0"),
+        (["--label", "y", "--jobs", "0"], "jobs must be a whole number of at least 1, got 0"),
+        (["--label", "y", "--seed", "-1"], "seed must be a whole number of at least 0, got -1"),
         (["--label", "y", "--drop", "q"], "drop must name a column of"),
     ],
 )

@@ -337,3 +337,22 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     for name, sentence in (("a", "cannot read"), ("b", "cannot read"), ("c", "of numbers")):
         with pytest.raises(InputError, match=sentence):
             Setting("x1", inputs=f"data({tmp_path / name}.npy)")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (",b,c\n.5,1,2\n3,5,4\n", "every column must have a name, got '' for the first one"),
+        ("a,,c\n0,1,2\n1,5,4\n", "every column must have a name, got '' after 'a'"),
+        ("a,b\x1b,c\n0,1,2\n1,5,4\n", r"no control characters, got 'b\x1b'"),
+        ("a,b\n1_2,1\n3,4\n", "line 2, column 'a' holds '1_2', which is no finite number"),
+    ],
+)
+def test_columns_without_names_and_words_are_refused(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        held(Setting("x1", inputs=f"data({path})"))
+    assert sentence in str(error.value)

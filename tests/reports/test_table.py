@@ -108,9 +108,19 @@ def test_a_damaged_or_foreign_archive_is_refused(tmp_path: Path) -> None:
         ("a,b\n1,2\n", "label must be a column (a, b), got 'y'"),
         ("1,2\n3,4\n", "names of the columns"),
         ("a,y\n1,2\n3\n", "line 3 has 1 cells, the first line 2"),
-        ("a,y\n1,2\ninf,3\n", "column 'a' must be finite, got inf in row 2"),
+        ("a,y\n1,2\ninf,3\n", "column 'a' must be finite, got inf in line 3"),
         ("a,y\n0,2\n-2e-31,2\n", "column 'a' must reach 1e-30 in size, got at most 2e-31"),
-        ("a,y\n1,2\n1,-2e31\n", "column 'y' must be at most 1e+30 in size, got -2e+31 in row 2"),
+        ("a,y\n1,2\n1,-2e31\n", "column 'y' must be at most 1e+30 in size, got -2e+31 in line 3"),
+        (",a,y\n.5,1,2\n", "every column must have a name, got '' for the first one"),
+        ("a,,y\n1,1,2\n2,2,2\n", "every column must have a name, got '' after 'a'"),
+        (",,y\n0,1,2\n", "every column must have a name, got '' for the first one"),
+        ("a,b\x1b[2J,y\n1,2,3\n", r"no control characters, got 'b\x1b[2J'"),
+        ("a,b\u202ec,y\n1,2,3\n", r"no control characters, got 'b\u202ec'"),
+        (
+            "a,y\nu,1\nv\x07,2\n",
+            r"column 'a' must hold no control characters, got 'v\x07' in line 3",
+        ),
+        ("a\n1\n", "label must be a column (a), got 'y'"),
         ("", "names of the columns"),
         ("0,1;0,2\n0,3;0,4\n", "names of the columns"),
         ("a;y\n1;1.234,5\n2;0,5\n", "column 'y' has decimal commas, such as '0,5'"),
@@ -126,6 +136,86 @@ def test_a_bad_text_is_refused(tmp_path: Path, text: str, sentence: str) -> None
 def test_a_column_to_drop_must_exist(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="drop must name a column"):
         read_table(write(tmp_path, "a,y\n1,2\n"), "y", ["b"])
+    with pytest.raises(InputError, match="drop must leave the label in the table, got 'y'"):
+        read_table(write(tmp_path, "a,y\n1,2\n"), "y", ["y"])
+    assert read_table(write(tmp_path, ",a,y\n.5,1,2\n"), "y", [""]).names == ["a"]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_only_a_column_that_counts_the_rows_is_an_index(tmp_path: Path, name: str) -> None:
+    for first in (0, 1):
+        table = read_table(write(tmp_path, f"{name},a,y\n{first},5,1\n{first + 1},7,2\n"), "y")
+        assert table.names == ["a"]
+        assert "counts the rows" in table.without([]).take(np.arange(1)).said[0]
+    path = write(tmp_path, f"{name},a,y\n0,5,1\n2,7,2\n")
+    if name:
+        assert read_table(path, "y").names == [name, "a"]
+        assert read_table(path, "y").said == ()
+    else:
+        with pytest.raises(InputError, match="every column must have a name"):
+            read_table(path, "y")
+
+
+def column_text(cells: list[str]) -> str:
+    return "\n".join(["a,b", *(f'"{cell}",{k}.5' for k, cell in enumerate(cells))])
+
+
+NUMBERS = [f"{k % 6}.5" for k in range(19)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "got"),
+    [
+        ([*NUMBERS, "2O"], "'2O' in line 21"),
+        (["n/k", *NUMBERS], "'n/k' in line 2"),
+        ([f"{number}%" for number in NUMBERS], "'0.5%' in line 2"),
+        (["1,234.50", "foo", *NUMBERS], "'foo' in line 3"),
+        (["1,234.50", *NUMBERS], "'1,234.50' in line 2"),
+        (["1_2", *NUMBERS], "'1_2' in line 2"),
+    ],
+)
+def test_a_word_among_numbers_is_refused(tmp_path: Path, cells: list[str], got: str) -> None:
+    """It would make a category of every number."""
+    path = write(tmp_path, column_text(cells))
+    with pytest.raises(InputError) as error:
+        read_table(path, "b")
+    assert f"column 'a' holds numbers, but {got}; leave the column out (--drop)" in str(error.value)
+    with pytest.raises(InputError) as error:
+        read_table(path, "a")
+    assert "--drop" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        # Too few numbers, one number alone, and what is a number for Python alone.
+        [*NUMBERS, "u", "v", "w"],
+        [*["0"] * 30, "holiday"],
+        [f"1_{k}" for k in range(20)],
+    ],
+)
+def test_words_beside_numbers_are_words(tmp_path: Path, cells: list[str]) -> None:
+    [column] = read_table(write(tmp_path, column_text(cells)), "b").columns
+    assert not column.numeric
+
+
+def test_files_without_columns_of_numbers_or_words_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "empty.npz")
+    with pytest.raises(InputError, match=r"file must hold columns, .*empty.npz' has none"):
+        read_table(tmp_path / "empty.npz", "y")
+    np.savez(tmp_path / "record.npz", a=np.zeros(3, dtype=[("p", "f8")]), y=np.arange(3))
+    with pytest.raises(InputError, match="column 'a' must hold numbers or words, got"):
+        read_table(tmp_path / "record.npz", "y")
+    np.save(tmp_path / "t.npy", np.eye(3))
+    with pytest.raises(InputError, match="npz archives are read"):
+        read_table(tmp_path / "t.npy", "y")
+
+
+def test_dates_in_the_label_are_not_to_be_dropped(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,y\n1,2024-01-05\n2,2024-02-06\n")
+    with pytest.raises(InputError, match="column 'y' holds dates") as error:
+        read_table(path, "y")
+    assert "--drop" not in str(error.value)
 
 
 def test_frames_keep_names_and_categories_are_words() -> None:

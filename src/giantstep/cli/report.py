@@ -50,7 +50,7 @@ def report(
     quick:
         About a quarter of the work, with wider intervals, above all of what other models gain.
     jobs:
-        Processes that work at the same time, this one among them.
+        Processes that work at the same time, this one among them; at most one a processor.
     seed:
         Seed of the split into parts.
     output.out:

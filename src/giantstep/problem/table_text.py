@@ -14,13 +14,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import shown
+from giantstep.errors import InputError, shown
 
 SEPARATORS = (",", ";", "\t")
 """What may part the cells of a text."""
 
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 """A number with a comma in place of the decimal point."""
+
+CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that a terminal obeys in place of showing them, beside tabs and ends of lines."""
 
 _ONLY_NUMBERS = re.compile(r"[\s\d.,;\"eE+-]*")
 
@@ -78,7 +81,29 @@ def cells_of(path: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         yield from ((reader.line_num, cells) for cells in reader if cells)
 
 
+def is_index(name: str, values: Sequence[float]) -> bool:
+    """Whether a first column is the index that pandas writes: without a name, it counts the rows.
+
+    It begins at 0 or at 1.
+    """
+    starts = (range(first, first + len(values)) for first in (0, 1))
+    return name in ("", "Unnamed: 0") and any(np.array_equal(values, start) for start in starts)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse columns without a name, and names with control characters, which a terminal obeys."""
+    for place, name in enumerate(names):
+        if not name.strip():
+            beside = f"after {names[place - 1]!r}" if place else "for the first one"
+            raise InputError(f"every column must have a name, got {name!r} {beside}")
+        if CONTROLS.search(name):
+            raise InputError(f"names of columns must hold no control characters, got {shown(name)}")
+
+
 def is_number(cell: str) -> bool:
+    """Whether a cell is a number, maybe an infinite one; 1_2 is one for Python alone."""
+    if "_" in cell:
+        return False
     try:
         float(cell)
     except ValueError:

@@ -24,7 +24,7 @@ from giantstep.gaussian.accuracy import RANK, ROUNDING, SINGLE_PRECISION
 from giantstep.problem.batches import BatchWord, set_of, set_size
 from giantstep.problem.files import check_file
 from giantstep.problem.randomness import Purpose, generator
-from giantstep.problem.table_text import read_text
+from giantstep.problem.table_text import check_names, is_index, read_text
 
 if TYPE_CHECKING:
     from giantstep.problem.fields import Reading
@@ -107,7 +107,7 @@ def _read(path: str) -> DataSet:
 
     Cells of a text are parted by commas, semicolons or tabs.  Its first line are the names of the
     columns, unless it consists of numbers; without names they are x1, x2, ...  A first column
-    without a name beside others with one is the index that pandas writes, and no input.
+    without a name that counts the rows is the index that pandas writes, and no input.
     """
     names: tuple[str, ...] = ()
     try:
@@ -126,8 +126,9 @@ def _read(path: str) -> DataSet:
             f"inputs needs a name for every column, {path!r} has {len(names)} names and "
             f"{rows.shape[1]} columns"
         )
-    if names[0] in ("", "Unnamed: 0") and len(names) > 1:  # as pandas writes it
+    if len(names) > 1 and is_index(names[0], rows[:, 0]):
         names, rows = names[1:], rows[:, 1:]
+    check_names(names)
     bad = np.flatnonzero(~np.all(np.isfinite(rows), axis=0))
     if len(bad):
         row = int(np.flatnonzero(~np.isfinite(rows[:, bad[0]]))[0])

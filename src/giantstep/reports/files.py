@@ -7,6 +7,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +15,13 @@ import numpy as np
 
 from giantstep.errors import InputError, shown
 from giantstep.problem.files import check_file
-from giantstep.problem.table_text import DECIMAL_COMMA, cells_of, is_number, separator_of
+from giantstep.problem.table_text import (
+    DECIMAL_COMMA,
+    cells_of,
+    is_index,
+    is_number,
+    separator_of,
+)
 from giantstep.reports.table import GAPS, Table, make_column, make_table
 
 UNREADABLE = (OSError, ValueError, EOFError, KeyError, MemoryError, csv.Error)
@@ -27,21 +34,44 @@ def read_table(path: Path, label: str, drop: Sequence[str] = ()) -> Table:
     """The table of a file; ``drop`` names columns that are left out."""
     check_file(path, "file cannot be read, got")
     read = READERS.get(path.suffix.lower(), _text)
+    if label in drop:
+        raise InputError(f"drop must leave the label in the table, got {shown(label)} for both")
     try:
-        named = read(path)
+        named, lines = read(path)
     except UNREADABLE as error:
         raise InputError(f"file cannot be read, got {str(path)!r}: {error}") from None
     names = [name for name, _ in named]
+    if not names:
+        raise InputError(f"file must hold columns, {str(path)!r} has none")
     for name in drop:
         if name not in names:
             raise InputError(f"drop must name a column of {str(path)!r}, got {shown(name)}")
-    return make_table([make_column(*each) for each in named if each[0] not in drop], label)
+    named, said = [each for each in named if each[0] not in drop], ()
+    if lines is not None and len(named) > 1 and _is_index(*named[0]):
+        named, said = named[1:], (INDEX,)
+    columns = [make_column(*each, lines=lines, label=each[0] == label) for each in named]
+    return replace(make_table(columns, label), said=said)
+
+
+INDEX = (
+    "The first column has no name and counts the rows: it is the index that pandas writes, and was "
+    "left out."
+)
+"""What is said of a first column that is no input."""
+
+
+def _is_index(name: str, cells: np.ndarray) -> bool:
+    numbers = all(map(is_number, cells))
+    return numbers and is_index(name, cells.astype(float))
 
 
 Named = list[tuple[str, np.ndarray]]
 
+Read = tuple[Named, Sequence[int] | None]
+"""Columns, and the lines of a text that their cells stand in."""
 
-def _text(path: Path) -> Named:
+
+def _text(path: Path) -> Read:
     """Cells parted by commas, semicolons or tabs, below a line of names."""
     try:
         separator = separator_of(str(path))
@@ -62,8 +92,7 @@ def _text(path: Path) -> Named:
         (name, _cells(_with_points(name, cells, separator)))
         for name, cells in zip(names, columns, strict=True)
     ]
-    # A first column without a name is the index that pandas writes.
-    return named[1:] if names[0] in ("", "Unnamed: 0") and len(names) > 1 else named
+    return named, [number for number, _ in lines[1:]]
 
 
 def _with_points(name: str, cells: Sequence[str], separator: str) -> Sequence[str]:
@@ -87,7 +116,7 @@ def _cells(cells: Sequence[str]) -> np.ndarray:
     return array
 
 
-def _parquet(path: Path) -> Named:
+def _parquet(path: Path) -> Read:
     if find_spec("pandas") is None or find_spec("pyarrow") is None:
         raise ValueError("Parquet needs pandas and pyarrow: pip install 'giantstep[report]'")
     import pandas
@@ -96,10 +125,10 @@ def _parquet(path: Path) -> Named:
         frame = pandas.read_parquet(path)
     except (OSError, ValueError):
         raise ValueError("it is not a Parquet file") from None
-    return [(str(name), frame[name]) for name in frame.columns]
+    return [(str(name), frame[name]) for name in frame.columns], None
 
 
-def _archive(path: Path) -> Named:
+def _archive(path: Path) -> Read:
     """Arrays by name: X and y, or a column each."""
     if not zipfile.is_zipfile(path):
         raise ValueError("it is not an npz archive")
@@ -123,7 +152,11 @@ def _archive(path: Path) -> Named:
     if len({len(array) for _, array in named}) > 1:
         lengths = ", ".join(f"{name}: {len(array)}" for name, array in arrays.items())
         raise ValueError(f"its arrays must have as many rows ({lengths})")
-    return named
+    return named, None
+
+
+def _single_array(path: Path) -> Read:
+    raise ValueError("an npy file has no names; npz archives are read (numpy.savez)")
 
 
 def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
@@ -136,9 +169,10 @@ def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
     return array
 
 
-READERS: dict[str, Callable[[Path], Named]] = {
+READERS: dict[str, Callable[[Path], Read]] = {
     ".parquet": _parquet,
     ".pq": _parquet,
     ".npz": _archive,
+    ".npy": _single_array,
 }
 """How a file is read, by the end of its name; any other is a text."""

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def report(
         About a quarter of the work: three folds, a coarser search and learning curve, and wide
         intervals of what other models gain.
     jobs : int
-        Processes that fit the folds, this one among them.
+        Processes that fit the folds, this one among them; at most one a processor.
     seed : int
         Of the folds.
     title : str
@@ -146,8 +147,11 @@ def begin(
     note: Note | None = None,
 ) -> Work:
     """Checks, then all fits; what is wrong with the table is said before any of them."""
-    if jobs < 1:
-        raise InputError(f"jobs must be at least 1, got {shown(jobs)}")
+    for name, number, least in (("jobs", jobs, 1), ("seed", seed, 0)):
+        if not isinstance(number, Integral) or number < least:
+            raise InputError(
+                f"{name} must be a whole number of at least {least}, got {shown(number)}"
+            )
     begun, say = time.perf_counter(), note or _silent
     say("reading the columns", 0.0)
     table, said = labelled(table)
@@ -163,7 +167,7 @@ def begin(
     score, found = held.score(), directions(held, pipeline)
     if not score.above_zero:
         found = tuple(replace(direction, certain=False) for direction in found)
-    words = (*said, *labels.said, *prepared.said, *duplicates(table, groups))
+    words = (*table.said, *said, *labels.said, *prepared.said, *duplicates(table, groups))
     record = Report(
         title=title,
         label=labels.name,

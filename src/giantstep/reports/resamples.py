@@ -17,6 +17,7 @@ from giantstep.reports.interval import Folds, Interval, explained, gained
 from giantstep.reports.labels import Labels
 from giantstep.reports.models import GIANT_STEPS, fit_model, predict_scores
 from giantstep.reports.plan import Plan
+from giantstep.simulation.threads import cores
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def run_jobs(
     jobs: Sequence[Job], problem: Problem, processes: int
 ) -> Generator[tuple[Job, Float[np.ndarray, "k m"], Any], None, None]:
     """Results of all fits as they are ready, by this process and the others that it starts."""
-    others = min(processes, len(jobs)) - 1
+    others = min(processes, len(jobs), cores()) - 1
     if others < 1:
         yield from (held_out(job, problem) for job in jobs)
         return

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError, shown, unknown_name
+from giantstep.problem.table_text import CONTROLS, DECIMAL_COMMA, check_names, is_number
 
 DATES = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?")
 """Texts that are dates, with or without a time of the day."""
 
 GAPS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 """Cells of a text that hold nothing, in small letters."""
+
+WRITTEN = re.compile(r"(?=.*\d)[-+]?[$€£¥]?\s?(\d{1,3}([,'\s]\d{3})+|\d+)?(\.\d*)?\s?[%$€£¥]?")
+"""Numbers as people write them: with separators of thousands, a sign of per cent or of money."""
 
 LARGEST = 1e30
 """Largest number in a column: trees compute in single precision, which ends at 3e38."""
@@ -54,10 +58,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns that may predict, and the column to be predicted."""
+    """The columns that may predict, the column to be predicted, and what reading left out."""
 
     columns: tuple[Column, ...]
     label: Column
+    said: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.label.values)
@@ -67,38 +72,48 @@ class Table:
         return [column.name for column in self.columns]
 
     def take(self, rows: np.ndarray) -> Table:
-        return Table(tuple(column.take(rows) for column in self.columns), self.label.take(rows))
+        columns = tuple(column.take(rows) for column in self.columns)
+        return replace(self, columns=columns, label=self.label.take(rows))
 
     def without(self, names: Sequence[str]) -> Table:
         """The table without some columns."""
-        return Table(tuple(c for c in self.columns if c.name not in names), self.label)
+        return replace(self, columns=tuple(c for c in self.columns if c.name not in names))
 
 
-def make_column(name: str, values: Any) -> Column:
-    """A column of whatever came; dates are refused with what to do about them."""
-    array = np.asarray(values)
+def make_column(
+    name: str, values: Any, *, lines: Sequence[int] | None = None, label: bool = False
+) -> Column:
+    """A column of whatever came; dates are refused with what to do about them.
+
+    lines -> those of a text that the cells stand in, for messages; ``label``: it is no column that
+    could be left out.
+    """
+    array, ways = np.asarray(values), "" if label else "leave the column out (--drop), or "
     if array.dtype.kind in "Mm":
-        raise _date(name, array.flat[0])
+        raise _date(name, array.flat[0], ways)
     if array.dtype.kind in "iuf" and not _categorical(values):
-        return _of_numbers(name, array.astype(float))
-    if array.dtype.kind == "c":
-        raise InputError(f"column {name!r} must hold numbers or words, got {shown(array.flat[0])}")
-    return _of_words(name, array.tolist(), named=_categorical(values) or array.dtype.kind == "b")
-
-
-def _of_words(name: str, cells: list[Any], named: bool) -> Column:
-    """Words, or numbers that came as text or beside gaps; ``named`` ones are names of something."""
+        return _of_numbers(name, array.astype(float), lines)
+    if array.dtype.kind in "cV":
+        got = array.flat[0] if array.size else array.dtype
+        raise InputError(f"column {name!r} must hold numbers or words, got {shown(got)}")
+    cells = array.tolist()
     words = np.empty(len(cells), dtype=object)
     words[:] = [word_of(cell) for cell in cells]
     present = [word for word in words if word is not None]
     if present and all(DATES.fullmatch(word) for word in present):
-        raise _date(name, present[0])
-    if not named and not any(isinstance(cell, bool) for cell in cells):
-        try:
-            numbers = np.array([np.nan if word is None else float(word) for word in words])
-        except ValueError:
-            return Column(name, words)
-        return _of_numbers(name, numbers)
+        raise _date(name, present[0], ways)
+    named = _categorical(values) or any(isinstance(cell, bool) for cell in cells)
+    if not named and all(map(is_number, present)):
+        numbers = np.array([np.nan if word is None else float(word) for word in words])
+        return _of_numbers(name, numbers, lines)
+    for row, word in enumerate(words):
+        if word is not None and CONTROLS.search(word.replace("\r\n", "\n")):
+            raise InputError(
+                f"column {name!r} must hold no control characters, got {shown(word)} in "
+                f"{_place(row, lines)}"
+            )
+    if not named:
+        _refuse_odd_cell(name, words, lines, ways)
     return Column(name, words)
 
 
@@ -107,7 +122,39 @@ def word_of(cell: Any) -> str | None:
     return None if _gap(cell) else str(cell).strip()
 
 
-def _of_numbers(name: str, numbers: Float[np.ndarray, " n"]) -> Column:
+def _refuse_odd_cell(
+    name: str, words: np.ndarray, lines: Sequence[int] | None, ways: str, share: float = 0.9
+) -> None:
+    """Refuse words in a column of numbers: a typing error would make a category of every number.
+
+    share -> of the cells that must be numbers, in plain digits or as people write them.  A single
+    number beside words may be the name of something.
+    """
+    present = [k for k, word in enumerate(words) if word is not None]
+    plain = {k for k in present if is_number(words[k])}
+    written = {
+        k for k in present if WRITTEN.fullmatch(words[k]) or DECIMAL_COMMA.fullmatch(words[k])
+    }
+    seen = {words[k] for k in plain | written}
+    if len(plain | written) <= share * len(present) or len(seen) < 2:
+        return
+    odd = [k for k in present if k not in plain]
+    first = next((k for k in odd if k not in written), odd[0])
+    raise InputError(
+        f"column {name!r} holds numbers, but {shown(words[first])} in {_place(first, lines)}; "
+        f"{ways}write plain numbers, without %, signs of money or separators of thousands, and "
+        "nothing where none is known (names of categories need a letter in every cell)"
+    )
+
+
+def _place(row: int, lines: Sequence[int] | None) -> str:
+    """Where a cell is: lines are counted as a spreadsheet does."""
+    return f"row {row + 1}" if lines is None else f"line {lines[row]}"
+
+
+def _of_numbers(
+    name: str, numbers: Float[np.ndarray, " n"], lines: Sequence[int] | None = None
+) -> Column:
     """Numbers with gaps; those that models cannot compute with are refused."""
     for beyond, words in (
         (np.isinf(numbers), "must be finite"),
@@ -115,7 +162,8 @@ def _of_numbers(name: str, numbers: Float[np.ndarray, " n"]) -> Column:
     ):
         if beyond.any():
             row = int(np.flatnonzero(beyond)[0])
-            raise InputError(f"column {name!r} {words}, got {numbers[row]:g} in row {row + 1}")
+            where = _place(row, lines)
+            raise InputError(f"column {name!r} {words}, got {numbers[row]:g} in {where}")
     largest = float(np.max(np.abs(numbers), initial=0.0, where=~np.isnan(numbers)))
     if 0.0 < largest < SMALLEST:
         raise InputError(
@@ -136,16 +184,17 @@ def _gap(value: Any) -> bool:
     return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _date(name: str, value: Any) -> InputError:
+def _date(name: str, value: Any, ways: str) -> InputError:
     return InputError(
-        f"column {name!r} holds dates, such as {shown(str(value))}; leave it out (--drop), or put "
-        "numbers in its place, such as the year, the month or days since the first row"
+        f"column {name!r} holds dates, such as {shown(str(value))}; {ways}put numbers in their "
+        "place, such as the year, the month or days since the first row"
     )
 
 
 def make_table(columns: Sequence[Column], label: str) -> Table:
     """The table with the column of labels taken out of the others."""
     names = [column.name for column in columns]
+    check_names(names)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"every column must have a name of its own, got {shown(twice)} twice")
@@ -159,7 +208,7 @@ def make_table(columns: Sequence[Column], label: str) -> Table:
 
 def table_of(x: Any, y: Any, label: str | None = None) -> Table:
     """The table of a frame or an array and its labels."""
-    name = label or str(getattr(y, "name", None) or "label")
+    name = str(getattr(y, "name", None) or "label") if label is None else label
     if hasattr(x, "columns"):
         columns = [make_column(str(key), x[key]) for key in x.columns]
     else:
@@ -173,4 +222,4 @@ def table_of(x: Any, y: Any, label: str | None = None) -> Table:
     if len(values) != (len(columns[0].values) if columns else 0):
         rows = len(columns[0].values) if columns else 0
         raise InputError(f"y must have a label for each of the {rows} rows of X, got {len(values)}")
-    return make_table([*columns, make_column(name, values)], name)
+    return make_table([*columns, make_column(name, values, label=True)], name)
