@@ -138,9 +138,9 @@ def other_intervals(
     law, listed = record.gaussianity, []
     if not planted.words:
         listed.append(checked("kurtosis of random directions", law.random.kurtosis, 3.0))
-    for each in () if planted.words else law.found:
-        listed.append(checked("kurtosis along a direction", each.kurtosis, 3.0))
-        listed.append(Checked("Gaussian rows are not called far", each.verdict != "far"))
+        for along in law.found:
+            listed.append(checked("kurtosis along a direction", along.kurtosis, 3.0))
+            listed.append(Checked("Gaussian rows are not called far", along.verdict != "far"))
     folds = [
         predict_scores(p, fresh.prepared, fresh.labels, fresh.rows)
         for p in work.held.pipelines.values()

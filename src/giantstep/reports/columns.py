@@ -95,9 +95,9 @@ class Prepared:
 def as_words(cells: Any) -> np.ndarray:
     """Cells of a frame or an array as words, None for gaps, as a table of a report has them."""
     array = np.asarray(cells, dtype=object)
-    words = np.empty_like(array)
-    words.flat = [word_of(cell) for cell in array.flat]
-    return words
+    words = np.empty(array.size, dtype=object)
+    words[:] = [word_of(cell) for cell in array.flat]
+    return words.reshape(array.shape)
 
 
 def _kept(encoder: OneHotEncoder, j: int) -> list[str]:

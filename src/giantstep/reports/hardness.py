@@ -148,9 +148,10 @@ def hardness(
         terms=terms_of(target, model, leading_output(model), *_coordinates(held, pipeline)),
         directions=model.n_fitted_,
         coordinates=c,
-        leap=_agreed(here.leap_index, [a and a.leap_index for a in analyses]),
+        leap=_agreed(here.leap_index, [None if a is None else a.leap_index for a in analyses]),
         generative=_agreed(
-            here.generative_exponent, [a and a.generative_exponent for a in analyses]
+            here.generative_exponent,
+            [None if a is None else a.generative_exponent for a in analyses],
         ),
         staircase=tuple(here.fresh.dimensions),
         stairs=sum(a is not None and a.fresh.dimensions == here.fresh.dimensions for a in analyses),
