@@ -117,7 +117,7 @@ def test_one_step_of_leap_two() -> None:
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"inputs": "clusters(2, 0.5)"}, "inputs must be one of gaussian"),
+        ({"inputs": "clusters(2, 0.5)"}, "inputs must be normal about one mean"),
         ({"frame": "block(1)"}, "frame must be random or axes for gaussian inputs"),
         ({"frame": "nowhere"}, "frame must be random, axes"),
         ({"inputs": "blocks(0.5, 2, 0.5, 1)", "frame": "block(3)"}, "a block from 1 to 2"),

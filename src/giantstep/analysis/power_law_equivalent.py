@@ -56,9 +56,8 @@ def _place(table: _Inputs, power: int, d: int) -> float:
     v = table.variances
     # Below the first end every term is above d/(number of inputs), above the second below 1/number.
     number = float(table.counts.sum())
-    ends = v[-1] * (number / d - 1.0) * 1e-3 / number, v[0] * number
-    found = brentq(lambda x: table.sum(power, math.exp(x)) - d, *np.log(ends), xtol=1e-13)
-    return math.exp(found)
+    low, high = math.log(v[-1] * (number / d - 1.0) * 1e-3 / number), math.log(v[0] * number)
+    return math.exp(brentq(lambda x: table.sum(power, math.exp(x)) - d, low, high, xtol=1e-13))
 
 
 def _densities(

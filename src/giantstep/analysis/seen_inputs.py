@@ -89,7 +89,10 @@ def seen_inputs(inputs: InputLaw, frame: str, d: int, r: int) -> SeenInputs:
     """
     if not inputs.normal_about_mean:
         known = ", ".join(name for name in LAWS if InputLaw(name, (0.0, 0.0)).normal_about_mean)
-        raise InputError(f"inputs must be one of {known} to be analyzed, got {inputs.text!r}")
+        raise InputError(
+            "inputs must be normal about one mean, of a covariance that the law knows, to be "
+            f"analyzed ({known}), got {inputs.text!r}"
+        )
     if read_frame(frame) is None:
         raise InputError(f"frame must be {FORMS}, got {frame!r}")
     inputs.check(d, r)

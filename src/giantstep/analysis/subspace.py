@@ -115,7 +115,7 @@ def snap(basis: Float[np.ndarray, "_ r"], tilt: float) -> Float[np.ndarray, "_ r
 
     The tilt is a bound, several standard errors: what exceeds it is there.
     """
-    if tilt <= BASIS:
+    if tilt <= BASIS or len(basis) == basis.shape[1]:
         return basis
     rows = echelon(basis, tilt)
     return orthonormal(np.where(np.abs(rows) > tilt, rows, 0.0))
@@ -169,11 +169,15 @@ def orthonormal(vectors: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
 
 def tidy(basis: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
     """An orthonormal basis of the same space that is sparse where the space allows it."""
-    return orthonormal(echelon(basis))
+    count, r = basis.shape
+    return np.eye(r) if count == r else orthonormal(echelon(basis))
 
 
 def completed(basis: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "r r"]:
     """Orthonormal basis of everything, beginning with ``basis`` and close to the coordinates."""
+    count, r = basis.shape
+    if count in (0, r):
+        return basis if count else np.eye(r)
     return orthonormal(np.concatenate([basis, np.eye(basis.shape[1])]))
 
 

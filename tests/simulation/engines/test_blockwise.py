@@ -140,6 +140,17 @@ def test_runs_have_the_law_of_runs_in_all_dimensions(name: str) -> None:
         assert smallest(engine_runs(setting.vary(**other)), loop) < LEVEL
 
 
+@pytest.mark.law
+@pytest.mark.parametrize("name", ["fresh, a block", "fresh, shares"])
+def test_dense_runs_place_the_target_in_blocks(name: str) -> None:
+    """The dense engine with these frames, at the level of the cases above; a wrong frame is not."""
+    changes, [wrong, _] = CASES[name]
+    setting = Setting(**(BASE | changes | {"engine": "dense", "seed": 15}))
+    loop = plain_loop(setting, 16)
+    assert smallest(engine_runs(setting), loop) > LEVEL
+    assert smallest(engine_runs(setting.vary(**wrong)), loop) < LEVEL
+
+
 def test_new_samples_see_the_rows_as_in_all_dimensions() -> None:
     """Covariances of preactivations and projections, exactly, and sums turned back into blocks."""
     setting = Setting(**(BASE | {"d": 40, "p": 3, "readout_start": "ones"}))
