@@ -134,12 +134,13 @@ class _Pairs:
     def of(cls, batch: Batch, r: int, *, seen: bool) -> _Pairs:
         """Of the target directions where they are ``seen``, else of one that the label ignores."""
         if seen:
-            along = batch.along[:, -1 - r : -1]
             means = batch.target_mass, batch.target_mean, batch.target_square
-            return cls(*means, along, batch.target_crossed)
-        means = tuple(each[:, None, None] for each in (batch.mass, batch.mean, batch.square))
+            return cls(*means, batch.along[:, -1 - r : -1], batch.target_crossed)
+        mass, mean, square = (
+            each[:, None, None] for each in (batch.mass, batch.mean, batch.square)
+        )
         crossed = None if batch.crossed is None else batch.crossed[:, None, None]
-        return cls(*means, np.zeros((len(batch.mass), 1)), crossed)
+        return cls(mass, mean, square, np.zeros((len(mass), 1)), crossed)
 
 
 @lru_cache(maxsize=64)

@@ -149,7 +149,8 @@ def left_out(setting: Setting) -> float:
     Where the noise of two steps adds 0.2 to 1 of what rows keep of their square length, lengths are
     5 over d off, outliers of W 9, of the features 4, train errors 12 (14 random settings); beyond,
     lengths 20 and outliers of W 50 (34 settings).  Of few rows, 31 had squared lengths 8 % off
-    after two steps at d = 609.  For inputs in blocks d is the number of axes that carry the step:
+    after two steps at d = 609 without the own part of the output, which is left out of pairs and of
+    used batches.  For inputs in blocks d is the number of axes that carry the step:
     tests/prediction/wide/test_wide_blocks.py.
     """
     over_d = 4.0
