@@ -62,6 +62,7 @@ def test_the_sign_of_rough_numbers_is_explained_where_one_is_shown() -> None:
     """Rows of W are rough at d = 60, but the tables of a spectrum have no number of theirs."""
     sizes = {"d": 60, "p": 40, "n": 120, "steps": 1, "step_size": 3.0, "runs": 2}
     kind = {"start": "sphere", "readout_start": "gaussian", "output_scale": "1", "spectra": 1}
+    kind |= {"activation": "tanh"}
     experiment = run_experiment(Setting("x1", **sizes, **kind, readout_n=0, test_n=0))
     assert any(value.rough for value in experiment.predicted_steps[-1].values)
     assert "~" not in text_of(spectrum_report(experiment))

@@ -55,11 +55,13 @@ class SpectrumStep:
     """Outliers of one matrix after one step: those of the median run, over the runs that have them.
 
     ``counts`` are the numbers of outliers in each run, None where they could not be counted;
-    ``inside`` the places predicted between edge and threshold, which do not count, with what noise
-    may move them by; ``leading`` the largest singular values where they were measured.
+    ``edge`` and ``threshold`` are means over the runs; ``inside`` the places predicted between
+    them, which do not count, with what noise may move them by; ``leading`` the largest singular
+    values where they were measured.
     """
 
     edge: float | None
+    threshold: float | None
     outliers: tuple[Value, ...] | None
     inside: tuple[Value, ...]
     counts: tuple[int, ...] | None
@@ -181,15 +183,19 @@ def _places_below(spectrum: Spectrum, step: int, ranks: slice) -> tuple[Value, .
     return tuple(means)
 
 
+def _mean_of_runs(values: Float[np.ndarray, "runs t"] | None, step: int) -> float | None:
+    """The mean over runs, None where it is not known."""
+    mean = math.nan if values is None else float(values[:, step].mean())
+    return mean if math.isfinite(mean) else None
+
+
 def spectrum_step(
     spectrum: Spectrum | None, step: int, over_runs: Reduction = measured
 ) -> SpectrumStep | None:
     """Outliers of a matrix after one step, None without a spectrum of it."""
     if spectrum is None:
         return None
-    edge = None if spectrum.edge is None else float(spectrum.edge[:, step].mean())
-    if edge is not None and not math.isfinite(edge):
-        edge = None
+    edge, threshold = (_mean_of_runs(part, step) for part in (spectrum.edge, spectrum.threshold))
     counts = outliers = None
     inside: tuple[Value, ...] = ()
     aligned = 0
@@ -203,6 +209,7 @@ def spectrum_step(
     leading, alignment = spectrum.singular_values, spectrum.alignment
     return SpectrumStep(
         edge=edge,
+        threshold=threshold,
         outliers=outliers,
         inside=inside,
         counts=counts,

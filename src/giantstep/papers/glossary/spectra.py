@@ -23,13 +23,13 @@ TERMS = (
         ),
         (
             "An outlier is a singular value outside the bulk.  It counts above a threshold, the "
-            "singular value that noise exceeds in one run of a hundred.  At the start this is a "
-            "Tracy-Widom quantile of the edge.  After a step the largest residual of a batch can "
-            "move noise further out, and the threshold with it.  A place predicted between edge "
-            "and threshold does not count, because noise may lie there too.  Tables show it in "
-            "brackets, pictures as a hollow mark.  An outlier is a learned direction, except for "
-            "the constant one of the features.  Where outliers cannot be counted, the largest "
-            "singular values are shown."
+            "singular value that noise exceeds in at most about one run of a hundred.  At the "
+            "start this is a Tracy-Widom quantile of the edge.  After a step the largest "
+            "residual of a batch can move noise further out, and the threshold with it.  A place "
+            "predicted between edge and threshold does not count, because noise may lie there "
+            "too.  Tables show it in brackets, pictures as a hollow mark.  An outlier is a "
+            "learned direction, except for the constant one of the features.  Where outliers "
+            "cannot be counted, the largest singular values are shown."
         ),
         see=("bulk", "spike", "alignment", "constant"),
         paper=f"{SPIKES}; {TWO_STEPS}",

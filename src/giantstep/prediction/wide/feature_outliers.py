@@ -64,10 +64,36 @@ def feature_outliers(setting: Setting, statistics: ReadoutStatistics = TYPICAL) 
     )
 
 
-def even_edge(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float:
-    """The edge of features whose rows have the same noise of the step in all directions."""
+def noisy_place(setting: Setting, noise: float, statistics: ReadoutStatistics = TYPICAL) -> float:
+    """The singular value of the features along a direction of W with this much more noise.
+
+    Rows have the same noise in all other directions.  The edge of the features where they see too
+    little of the direction.
+
+    docs/derivations/bulk.md, eq. (13).
+    """
     system = closed_system(setting, statistics=statistics, prune=True, even=True)
-    return math.sqrt(_place(Branch.down(system).points[-1]))
+    branch = Branch.down(system)
+    linear = range(len(system.types.shares))
+    return max(branch.place_of(lambda at, q=q: _noisy_strength(at, noise, q)) for q in linear)
+
+
+def _noisy_strength(point: Point, noise: float, q: int) -> float:
+    """The largest eigenvalue of -D^(1/2) K D^(1/2) with K of a noisy direction of class q alone.
+
+    docs/derivations/bulk.md, eq. (13).
+    """
+    system, block = point.system, point.system.blocks[q]
+    load = system.types.load[q]
+    slope = block.parts[:, :, 0] / load[:, :, 0]
+    noisy = load.copy()
+    noisy[..., -1] = np.copysign(
+        np.sqrt(load[..., -1] ** 2 + noise * system.types.readout**2), load[..., -1]
+    )
+    means = np.einsum("mtb,tbj->mtjb", slope, noisy / math.sqrt(block.dimension))
+    root = np.sqrt(point.weighted)
+    coupling = -root[:, None] * spread_over(means, point.counted) * root
+    return float(np.linalg.eigvalsh(coupling)[-1])
 
 
 def _place(point: Point) -> float:
@@ -132,10 +158,19 @@ class Branch:
                 break
             passed = int(np.sum(strengths(point) > 1.0))
             below += [i] * (min(passed, count) - len(below))
-        return [self._outlier(j, i) for j, i in enumerate(below)]
+        return [
+            self._crossing(lambda point, j=j: float(strengths(point)[j]), i)
+            for j, i in enumerate(below)
+        ]
 
-    def _outlier(self, j: int, below: int) -> Point:
-        """Where the j-th largest strength is 1, which it first exceeds at the point ``below``."""
+    def place_of(self, strength: Callable[[Point], float]) -> float:
+        """The singular value at which a strength is 1; the edge where it never is."""
+        below = next((i for i, point in enumerate(self.points) if strength(point) > 1.0), None)
+        end = self.points[-1] if below is None else self._crossing(strength, below)
+        return math.sqrt(_place(end))
+
+    def _crossing(self, strength: Callable[[Point], float], below: int) -> Point:
+        """Where a strength is 1, which it first exceeds at the point ``below``."""
         if below == 0:
             raise NotConvergedError("an outlier lies above twice the trace of the features")
         seen = [self.points[below - 1]]
@@ -152,7 +187,7 @@ class Branch:
             return point
 
         low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
-        return at(zero_between(lambda x: float(strengths(at(x))[j]) - 1.0, low, high, 1e-9))
+        return at(zero_between(lambda x: strength(at(x)) - 1.0, low, high, 1e-9))
 
 
 def _far_above(system: ClosedSystem) -> float:

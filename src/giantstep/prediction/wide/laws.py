@@ -3,8 +3,8 @@
 What exceeds the threshold is an outlier, measured or predicted.  For W it is where noise ends: the
 place that noise of the variance profile passes once in a hundred runs, or beyond that the place of
 the noisiest direction, of the target or of one sample.  For the features it is where noise of the
-start would pass their edge, or beyond that the edge that they have if the noise of the step is the
-same in all directions, times as much as W's threshold lies beyond the edge of rows with such noise.
+start would pass their edge, or beyond that the singular value that they have along a direction
+which stands at W's threshold in W: their linear parts alone see its noise.
 See docs/derivations/bulk.md.
 """
 
@@ -20,9 +20,14 @@ from jaxtyping import Bool, Float
 
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.bulk import BulkProfile, bulk_profiles, residual_draws
-from giantstep.prediction.wide.feature_outliers import even_edge, feature_density, feature_outliers
+from giantstep.prediction.wide.feature_outliers import (
+    feature_density,
+    feature_outliers,
+    noisy_place,
+)
 from giantstep.prediction.wide.limits import AT_MOST_FOUR, ONE_TO_FOUR
 from giantstep.prediction.wide.network import Network, ReadoutStatistics
+from giantstep.prediction.wide.noisy_direction import NoisyDirection
 from giantstep.prediction.wide.part_limits import (
     ANSWER,
     FEATURES,
@@ -85,11 +90,15 @@ def _grid(low: float, high: float, points: int = 48) -> Float[np.ndarray, " q"]:
 
 @dataclass(frozen=True)
 class _Weights:
-    """The bulk of W, the threshold, and after a step the outliers of rows with even noise."""
+    """The bulk of W, the threshold, and after a step outliers and the noise of the threshold.
+
+    ``noise`` -> the noise of a direction whose singular value is the threshold, in rows u = 1.
+    """
 
     bulk: Bulk | ProfileBulk
     threshold: float
     outliers: WeightOutliers | None = None
+    noise: float = 0.0
 
     @property
     def edge(self) -> float:
@@ -122,16 +131,20 @@ def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
     target = np.tensordot(profile.weights, update.target_spread, axes=1)
     target += _quadratic(network, slope)
     noisiest = max(
-        float(np.max(np.linalg.eigvalsh(target))), added + _single_sample(network, slope)
+        float(np.max(np.linalg.eigvalsh(target))) - added, _single_sample(network, slope)
     )
     total = kept + added
-    place = math.sqrt(total) * isolated_place((kept + noisiest) / total, p / d)
+    direction = NoisyDirection(
+        profile.kept_square + profile.spread, profile.readout, p / d * profile.weights
+    )
+    place = direction.place(max(noisiest, 0.0))
     edge = math.sqrt(bulk.upper.place)
     random = upper_limit(bulk, LEVEL) / edge - 1.0
     # Heavy residuals spread the edge over batches by the samples that stand at the isolated place.
     reach = math.hypot(random, _batch_reach(batches, p / d, d))
     ends = edge * (1.0 + 0.3 * added / total) * (1.0 + reach), place * (1.0 + random)
-    return _Weights(bulk, max(ends), outliers_of(network, update))
+    threshold = max(ends)
+    return _Weights(bulk, threshold, outliers_of(network, update), direction.noise_at(threshold))
 
 
 def _batch_reach(batches: list[BulkProfile], aspect: float, d: int) -> float:
@@ -181,18 +194,6 @@ def _single_sample(network: Network, slope: float, count: int = 2**18) -> float:
     return float(np.max(along + slope * moments.tilt * extreme))
 
 
-def isolated_place(variance: float, aspect: float) -> float:
-    """Singular value of W, p x d of entries N(0, 1/d), that one direction of more variance has.
-
-    sqrt(v (c + 1/(v - 1))), c = p/d, above the transition v = 1 + c^(-1/2); below it the edge.
-
-    docs/derivations/bulk.md, eq. (11).
-    """
-    if variance <= 1.0 + aspect**-0.5:
-        return 1.0 + math.sqrt(aspect)
-    return math.sqrt(variance * (aspect + 1.0 / (variance - 1.0)))
-
-
 def weight_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """W: at the start a Marchenko-Pastur law, then outliers of the update over a profile."""
     weights = _weights(setting, statistics)
@@ -227,8 +228,7 @@ def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     margin = _start_margin(setting.vary(steps=0, step_size=1.0))
     weights, noisiest = _weights(setting, statistics), features.edge
     if weights.outliers is not None:
-        beyond = weights.threshold / weights.outliers.edge
-        noisiest = max(noisiest, beyond * even_edge(setting, statistics))
+        noisiest = max(noisiest, noisy_place(setting, weights.noise, statistics))
     vectors = {"left": features.left, "right": features.right}
     return Law(features.edge, margin * noisiest, features.values, vectors)
 

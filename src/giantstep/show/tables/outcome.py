@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, poch
 
 from giantstep.analysis.analyze import Analysis
 from giantstep.analysis.answer import Basis, named
@@ -25,7 +25,10 @@ from giantstep.records.summary import SpectrumStep, Value, measured
 from giantstep.show.tables.parts import counted, listed, plain, spread
 
 CLEAR = 2.0
-"""Times the median cosine of random neurons from which on a direction counts as learned."""
+"""Times the median cosine of random neurons that a learned direction has, by two standard errors.
+
+A direction that is above random neurons by two standard errors, but not by this factor, is weakly
+aligned."""
 
 SURE = 4.5
 """The same for a direction that the analysis says is not learned as d grows.
@@ -39,13 +42,15 @@ class Found:
     """One entry of the staircase: its directions, and what the runs have of them after each step.
 
     ``count`` is how many of the directions are learned after the step ``step``, at first 0 and
-    None; ``cosine`` is the median cosine with their span there, or after the last step.
+    None; ``cosine`` is the median cosine with their span there, or after the last step; ``factor``
+    is how many times that of random neurons it must be to count as learned.
     """
 
     basis: Basis
     step: int | None
     count: int
     cosine: Value
+    factor: float
 
 
 def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
@@ -55,22 +60,33 @@ def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
     """
     last, d = experiment.steps[-1].step, experiment.setting.d
     learned: list[str] = []
+    weak: dict[float, list[str]] = {}
     left: list[str] = []
     missing: list[Basis] = []
     for place, (_, basis) in enumerate(experiment.subspaces[:most]):
-        chance = random_cosine(len(basis), d)
+        k = len(basis)
+        chance = random_cosine(k, d)
         if CLEAR * chance >= 1.0:
             return [f"d = {d} is too small to tell a learned direction from chance."]
         found = _found(experiment, place, basis)
         if found.step is not None:
             learned.append(_learned(found, learned))
         elif found.cosine.known:
-            size = f"{plain(found.cosine.mean, 2)}, random neurons {plain(chance, 2)}"
-            left.append(f"{named(basis)} (cosine {size})")
+            # Rows that share their noise have the mean cosine of one random direction.
+            aligned = above_chance(with_error(found.cosine, k, d), mean_random_cosine(k, d), 1.0)
+            size = spread(found.cosine) if aligned else plain(found.cosine.mean, 2)
+            text = f"{named(basis)} (cosine {size}, random neurons {plain(chance, 2)})"
+            (weak.setdefault(found.factor, []) if aligned else left).append(text)
             missing.append(basis)
     sentences = [", ".join(learned) + "."] if learned else []
+    sentences += [
+        f"Weakly aligned after step {last}, above random neurons but not clearly by a factor of "
+        f"{factor:g}: {', '.join(names)}."
+        for factor, names in weak.items()
+    ]
     if left:
         sentences.append(f"Not clearly above chance after step {last}: {', '.join(left)}.")
+    if missing:
         sentences += _expected(experiment, span(*missing))
     return sentences
 
@@ -83,18 +99,38 @@ def random_cosine(k: int, d: int) -> float:
     return math.sqrt(float(betaincinv(0.5 * k, 0.5 * (d - k), 0.5))) if k < d else 1.0
 
 
+def mean_random_cosine(k: int, d: int) -> float:
+    """Mean length of the projection of a random unit vector of R^d on k directions, k < d.
+
+    Gamma((k + 1)/2) Gamma(d/2) / (Gamma(k/2) Gamma((d + 1)/2)).
+    """
+    return float(poch(0.5 * k, 0.5) / poch(0.5 * d, 0.5))
+
+
+def with_error(cosine: Value, k: int, d: int) -> Value:
+    """The cosine; that of one run with the standard deviation of one random direction's as error.
+
+    Neurons of one run share the noise of its batch: their number does not reduce it.
+    """
+    if cosine.standard_error is not None:
+        return cosine
+    return replace(
+        cosine, standard_error=math.sqrt(max(k / d - mean_random_cosine(k, d) ** 2, 0.0))
+    )
+
+
 def _found(experiment: Experiment, place: int, basis: Basis) -> Found:
     """The first step after which directions of a subspace are above chance."""
-    allowed = _allowed(experiment)
+    allowed, k, d = _allowed(experiment), len(basis), experiment.setting.d
     for index, step in enumerate(experiment.steps):
         possible = allowed[step.step]
         ruled_out = possible is not None and len(_outside(possible, basis)) == len(basis)
         factor = SURE if ruled_out else CLEAR
-        chance = random_cosine(len(basis), experiment.setting.d)
-        if above_chance(step.cosines[place], chance, factor):
+        cosine = step.cosines[place]
+        if above_chance(with_error(cosine, k, d), random_cosine(k, d), factor):
             count = _learned_directions(experiment, index, basis, factor)
-            return Found(basis, step.step, count, step.cosines[place])
-    return Found(basis, None, 0, experiment.steps[-1].cosines[place])
+            return Found(basis, step.step, count, cosine, factor)
+    return Found(basis, None, 0, cosine, factor)
 
 
 def _allowed(experiment: Experiment) -> list[Basis | None]:
@@ -119,8 +155,9 @@ def _learned_directions(experiment: Experiment, index: int, basis: Basis, factor
     simulated = experiment.simulated
     cosines = simulated.overlap[:, index] / simulated.norms[:, index, :, None]
     sizes = np.linalg.svd(cosines @ basis.T, compute_uv=False) / math.sqrt(cosines.shape[1])
-    chance = random_cosine(1, experiment.setting.d)
-    return max(1, sum(above_chance(measured(axis), chance, factor) for axis in sizes.T))
+    d = experiment.setting.d
+    axes = (with_error(measured(axis), 1, d) for axis in sizes.T)
+    return max(1, sum(above_chance(axis, random_cosine(1, d), factor) for axis in axes))
 
 
 def _expected(experiment: Experiment, missing: Basis) -> Iterator[str]:

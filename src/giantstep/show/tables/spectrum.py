@@ -23,6 +23,12 @@ from giantstep.show.tables.parts import (
 
 MATRICES = {"weights": "W", "features": "sigma(X W^T)/sqrt(n)"}
 
+BRACKETS = (
+    " (in brackets: in at least half of the runs not above the threshold, which noise passes in at "
+    "most about one of a hundred)"
+)
+"""What a place in brackets is."""
+
 READOUT = ("train_error", "test_error")
 """Errors of the readout that are shown."""
 
@@ -100,11 +106,12 @@ def _outliers(experiment: Experiment) -> Table:
                 expected = _places(theory, _constant(experiment, matrix, place))
                 any_inside |= bool(theory.inside)
             first = symbol if step == 0 else ""
-            rows.append((first, str(step), expected, *_measured(measured), number(measured.edge)))
+            ends = number(measured.edge), number(measured.threshold)
+            rows.append((first, str(step), expected, *_measured(measured), *ends))
     title = "Outlying singular values"
-    title += " (in brackets: predicted too close to the bulk to be counted)" * any_inside
+    title += BRACKETS * any_inside
     name = theory_name(experiment)
-    columns = ("matrix", "step", name, "measured", "count", "edge (theory)")
+    columns = ("matrix", "step", name, "measured", "count", "edge (theory)", "threshold")
     return make_table(title, columns, rows)
 
 
