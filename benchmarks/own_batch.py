@@ -103,20 +103,27 @@ def _factor(setting: Setting, noise: float) -> float:
 def compared(index: int, *, seed: int, runs: int, largest: int, steps: int) -> Deviation | str:
     """Prediction against simulation, or the sentence of a refusal."""
     setting = draw(seed, index, runs=runs, largest=largest, steps=steps)
-    noise = noise_of_steps(setting) or math.nan
     try:
         prediction = predict(setting, theory="linear-width")
     except NoTheoryError as refusal:
         return str(refusal)
-    predicted = _errors(prediction)
-    if np.isnan(predicted[1]).all():
+    if np.isnan(_errors(prediction)[1]).all():
         return prediction.notes[-1]
-    measured = _errors(simulate(setting))
+    return deviation(prediction, simulate(setting))
+
+
+def deviation(prediction: Trajectory, simulation: Trajectory) -> Deviation:
+    """How far a prediction is from the runs of a simulation."""
+    setting = simulation.setting
+    measured = _errors(simulation)
     mean = measured.mean(axis=1)
-    relative = predicted.mean(axis=1) / mean - 1.0
-    error = measured.std(axis=1, ddof=1) / math.sqrt(runs) / mean
-    stated = math.hypot(prediction.relative_uncertainty, prediction.readout_relative_uncertainty)
-    return Deviation(noise, relative, error, stated, repr(setting))
+    return Deviation(
+        noise=noise_of_steps(setting) or math.nan,
+        relative=_errors(prediction).mean(axis=1) / mean - 1.0,
+        error=measured.std(axis=1, ddof=1) / math.sqrt(simulation.runs) / mean,
+        stated=math.hypot(prediction.relative_uncertainty, prediction.readout_relative_uncertainty),
+        words=repr(setting),
+    )
 
 
 def _errors(record: Trajectory) -> Float[np.ndarray, "two runs"]:
