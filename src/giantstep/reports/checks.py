@@ -70,6 +70,8 @@ def row_groups(table: Table) -> Int[np.ndarray, " n"]:
         raise InputError("columns must have values, got only empty cells beside the label")
     copies = _copies(table)
     single = _first(copies)
+    if len(single) == 1 < len(copies):
+        raise InputError(f"columns must vary, got the same cells in all of the {len(copies)} rows")
     _refuse_few(len(single))
     groups = np.empty(int(copies.max()) + 1, dtype=int)
     groups[copies[single]] = _groups_without_numbers(table.take(single))
