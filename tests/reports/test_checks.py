@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError
-from giantstep.reports.checks import duplicates, labelled, leaks, row_groups, row_numbers
+from giantstep.reports.checks import (
+    _neighbours_differ,
+    duplicates,
+    labelled,
+    leaks,
+    row_groups,
+    row_numbers,
+)
 from giantstep.reports.labels import make_labels
 from giantstep.reports.table import Table, make_column, make_table, table_of
 
@@ -172,7 +179,7 @@ def test_labels_that_tell_nothing_are_refused(y: list, sentence: str) -> None:
 def test_too_few_rows_are_refused() -> None:
     with pytest.raises(InputError, match=r"at least 20 different rows.* got 1"):
         row_groups(table_of(normal(1), [1.0]))
-    with pytest.raises(InputError, match="got 1"):
+    with pytest.raises(InputError, match="columns must vary, got the same cells in all of the 50"):
         row_groups(table_of(np.ones((50, 2)), np.arange(50.0)))
 
 
@@ -225,3 +232,20 @@ def test_a_task_must_fit_the_label() -> None:
         make_labels(words, "numbers")
     with pytest.raises(InputError, match="task must be one of auto, numbers, classes"):
         make_labels(words, "guess")
+
+
+def test_columns_that_say_nothing_are_not_fitted() -> None:
+    """Of 300 independent columns nearly none, of those that know the label every one."""
+    key = np.random.default_rng(3)
+    y = key.standard_normal(60)
+    known = [y, y**3, np.abs(y - y.min()) + 0.05 * key.standard_normal(60), np.round(y, 1)]
+    y_far = np.where(np.arange(60) == 7, 100.0, y)
+    for label, columns in ((y_far, [y_far]), (y, known)):
+        column = make_column("label", label)
+        labels = make_labels(column)
+        for values in columns:
+            other = make_column("a", values)
+            assert not _neighbours_differ(other, np.zeros(60, dtype=int), labels)
+    noise = [make_column("a", key.standard_normal(60)) for _ in range(300)]
+    fitted = [c for c in noise if not _neighbours_differ(c, np.zeros(60, dtype=int), labels)]
+    assert len(fitted) < 30

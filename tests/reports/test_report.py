@@ -1,7 +1,9 @@
 """Reports of planted tables: what they say is true, and nothing is said of noise."""
 
 import json
+import queue
 import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -296,3 +298,32 @@ def test_two_processes_fit_what_one_does() -> None:
     assert set(together) == set(jobs)
     assert all(np.array_equal(together[job], alone[job]) for job in jobs)
     assert not all(np.array_equal(other[job], alone[job]) for job in jobs)
+
+
+class Lost:
+    """A process that makes one fit and is lost with the next one, as when memory runs out."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def outcome(self, function: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
+        self.calls += 1
+        if self.calls > 2:
+            raise EOFError
+        return "result", function(*arguments)
+
+
+def test_a_process_that_is_lost_leaves_its_fit_to_the_others() -> None:
+    key = np.random.default_rng(0)
+    x = key.standard_normal((60, 2))
+    table = table_of(x, x[:, 0] + 0.1 * key.standard_normal(60))
+    problem = make_problem(prepare(table), make_labels(table.label), np.arange(60), QUICK)
+    jobs = [Job(LINEAR, fold) for fold in (None, 0, 1, 2)]
+    waiting, done = deque(jobs), queue.SimpleQueue[resamples.Done]()
+    resamples._attend(Lost(), problem, waiting, done)  # type: ignore[arg-type]
+    assert len(waiting) == 3
+    results = [resamples._next_result(problem, waiting, done)[0] for _ in jobs]
+    assert set(results) == set(jobs)
+    done.put(ValueError("of a fit"))
+    with pytest.raises(ValueError, match="of a fit"):
+        resamples._next_result(problem, waiting, done)

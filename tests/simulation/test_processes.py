@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from giantstep.simulation.processes import SHARING, Pool, Process, ProcessLostError
@@ -144,11 +145,18 @@ LONG = ["--target", "x1", "--n", "10^9", "--p", "64", "--readout-n", "0", "--tes
         ["sweep", *LONG, "--vary", "d=100,200", "--workers", "2", "--no-theory", "--out", "OUT"],
         ["claims", "spike-count", "staircase-example-1", "--out", "OUT", "--full"],
         ["explore", "--port", "0", "--no-browser"],
+        pytest.param(
+            ["report", "OUT/table.csv", "--label", "x1", "--jobs", "2", "--out", "OUT/report"],
+            marks=pytest.mark.skipif(cores() < 2, reason="a report has one process a processor"),
+        ),
     ],
     ids=lambda arguments: arguments[0],
 )
 def test_workers_end_with_a_command_that_is_killed(arguments: list[str], tmp_path: Path) -> None:
     command = [word.replace("OUT", str(tmp_path)) for word in arguments]
+    rows = np.random.default_rng(0).standard_normal((2_000, 20))
+    names = ",".join(f"x{k}" for k in range(20))
+    np.savetxt(tmp_path / "table.csv", rows, delimiter=",", header=names, comments="")
     end, workers = time.monotonic() + LIMIT, []
     least = LOADING if command[0] == "explore" else LOADED
     with subprocess.Popen(

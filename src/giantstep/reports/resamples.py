@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,6 +20,7 @@ from giantstep.reports.interval import Folds, Interval, explained, gained
 from giantstep.reports.labels import Labels
 from giantstep.reports.models import GIANT_STEPS, fit_model, predict_scores
 from giantstep.reports.plan import Plan
+from giantstep.simulation.processes import SHARING, Process
 from giantstep.simulation.threads import cores
 
 
@@ -99,23 +103,59 @@ def run_jobs(
     if others < 1:
         yield from (held_out(job, problem) for job in jobs)
         return
-    from joblib.externals.loky import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-
-    pool = ProcessPoolExecutor(others, initializer=_remember, initargs=(problem,))
-    waiting, running = deque(jobs), set[Future]()
+    waiting, done = deque(jobs), queue.SimpleQueue[Done]()
+    pool = [Process(SHARING) for _ in range(others)]
     try:
-        while waiting or running:
-            # Each of the others has one fit at hand, and the next one.
-            while waiting and len(running) < 2 * others:
-                running.add(pool.submit(_held_out, waiting.popleft()))
-            if waiting:
-                yield held_out(waiting.popleft(), problem)
-            ready = wait(running, 0.0 if waiting else None, FIRST_COMPLETED)
-            running = set(ready.not_done)
-            yield from (result.result() for result in ready.done)
+        for process in pool:
+            arguments = (process, problem, waiting, done)
+            threading.Thread(target=_attend, args=arguments, daemon=True).start()
+        for _ in jobs:
+            yield _next_result(problem, waiting, done)
     finally:
+        waiting.clear()
         # They end here, so that their memory and time are counted.
-        pool.shutdown(wait=True, kill_workers=True)
+        for process in pool:
+            process.end()
+
+
+Done = tuple[Job, Float[np.ndarray, "k m"], Any] | Exception | None
+"""What another process made: a result, why there is none, or nothing: a fit was given back."""
+
+
+def _next_result(
+    problem: Problem, waiting: deque[Job], done: queue.SimpleQueue[Done]
+) -> tuple[Job, Float[np.ndarray, "k m"], Any]:
+    """A result that is there, else that of a fit by this process, else the next one."""
+    while True:
+        result = None
+        try:
+            result = done.get(block=not waiting)
+        except queue.Empty:
+            with suppress(IndexError):
+                return held_out(waiting.popleft(), problem)
+        if isinstance(result, Exception):
+            raise result
+        if result is not None:
+            return result
+
+
+def _attend(
+    process: Process, problem: Problem, waiting: deque[Job], done: queue.SimpleQueue[Done]
+) -> None:
+    """Let a process make fits while there are any; if it is lost, others make the one it had."""
+    job = None
+    try:
+        process.outcome(_remember, problem)
+        while waiting:
+            job = waiting.popleft()
+            done.put(process.outcome(_held_out, job)[1])
+            job = None
+    except IndexError:  # another one took the last of them
+        return
+    except EOFError:
+        if job is not None:
+            waiting.append(job)
+            done.put(None)
 
 
 REMEMBERED: list[Problem] = []
