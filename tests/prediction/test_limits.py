@@ -139,7 +139,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "coordinates of the samples of a readout that is drawn": [
         NARROW | {"deflate": 2, "readout_n": 10**6}
     ],
-    "weights of a random run": [MANY | {"d": 1000, "p": 300}],
+    "weights of a random run": [MANY | {"d": 1000, "p": 600}],
     "neurons of a random run": [MANY | {"d": 50, "p": 600}],
     "length added to normalised rows, over samples": [
         HEAVY | {"rows": "normalised", "n": 50, "step_size": 1e6}

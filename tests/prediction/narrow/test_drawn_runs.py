@@ -152,7 +152,7 @@ def test_which_theory_serves_many_neurons() -> None:
     [
         (
             {"d": 2000, "p": 1000},
-            "p times min(d, p + r) must be at most 65536 for them, got 1001000",
+            "p times min(d, p + r) must be at most 262144 for them, got 1001000",
         ),
         (
             {"loss": "huber(1)", "n": 10**8},
@@ -451,6 +451,23 @@ FOUND_WRONG: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "update": "normalised",
         },
         {"n": 40},
+    ),
+    "signs of gradients of many neurons": (
+        {"target": "x1 + x1*x2", "d": 400, "n": 800, "p": 400, "update": "sign", "runs": 12},
+        {"step_size": "1.5*giant"},
+    ),
+    "spiked inputs of many neurons on one batch": (
+        {
+            "target": "x1 + x1*x2",
+            "d": 400,
+            "n": 800,
+            "p": 300,
+            "steps": 2,
+            "inputs": "spiked(3, 0.5)",
+            "batches": "reused",
+            "runs": 12,
+        },
+        {"batches": "fresh"},
     ),
     "a readout on the last batch": (
         {
