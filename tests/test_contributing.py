@@ -23,10 +23,9 @@ KINDS = (
     "a claim",
     "a theory",
     "a theory for Student inputs",
-    "a term of order 1/n to the wide row law",
     "a figure",
 )
-WALKS = ("a theory for Student inputs", "a term of order 1/n to the wide row law")
+WALKS = ("a theory for Student inputs",)
 PLACE = re.compile(r"# (\S+\.py), (?:before (.+)|at the end)\n")
 
 
