@@ -22,7 +22,7 @@ NAMES = [f"{each.theory}, {each.part}, {each.limit.name}" for each in LISTED]
 NARROW: dict[str, Any] = {"target": "x1", "d": 100, "n": 100, "p": 4, "steps": 2}
 MANY = NARROW | {"p": 10}
 LONG = NARROW | {"steps": 200}
-HEAVY = NARROW | {"d": 10**5, "p": 300}  # too many weights for runs to be drawn
+HEAVY = NARROW | {"d": 10**5, "p": 600}  # too many weights for runs to be drawn
 AGAIN = NARROW | {"batches": "reused"}
 WIDE: dict[str, Any] = {
     "target": "x1",
@@ -179,6 +179,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "noise of one step times d/n, part of it linear in a row": [
         WIDE | {"activation": "relu", "step_size": 100.0}
     ],
+    "output of the network after the first step, in the rows": [TWO | {"step_size": [30.0, 0.1]}],
     "output of the network after the first step": [TWO | ANSWER],
     "noise that three steps or more pile up in the rows": [
         TWO | {"steps": 3, "activation": "relu", "step_size": 30.0}

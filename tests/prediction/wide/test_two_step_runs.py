@@ -1,5 +1,6 @@
 """Two steps of many runs: interpolated between their readouts, refused where rows run away."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from giantstep.prediction.labels import LABEL_SPACING, label_grid
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide import row_law
 from giantstep.prediction.wide.network import SAMPLE_SPACING, Network
+from giantstep.prediction.wide.part_limits import ANSWER_IN_ROWS
 from giantstep.prediction.wide.rows import rows_of_runs
 from giantstep.prediction.wide.update import update_after
 from giantstep.problem.network import start_readout
@@ -86,12 +88,35 @@ def test_rows_that_run_away_are_refused() -> None:
     """Square lengths of the runs are far from those of the formula: 4 runs, each beyond twice."""
     setting = Setting(**QUADRATIC | {"runs": 4, "n": 300}, step_size=[1.03, 0.639])
     with pytest.raises(NoTheoryError, match=r"they move rows by .* times their length, at most 30"):
-        predict(setting)
+        predict(setting, theory="linear-width")
     network = Network(setting)
     update, weights = update_after(network), network.readout[1]
     formula = float(weights @ (np.diag(update.kernel) / setting.p + update.spread))
     found = np.mean(simulate(setting).norms[:, 2] ** 2, axis=1)
     assert np.all(np.abs(np.log(found / formula)) > np.log(2.0))
+
+
+@pytest.mark.slow
+def test_rows_that_step_on_a_huge_answer_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mean square lengths of 6 runs: as predicted at a quarter of the size, too small by a third.
+
+    At d = 100 the output is 31 times the residual, just beyond the bound.
+    """
+    shape = {"target": "0.7*x1 + x1*x2 - 0.5*He2(x1)", "activation": "tanh", "output_scale": "1"}
+    shape |= {"start": "sphere", "noise": 0.5, "steps": 2, "step_size": [1.0, 0.678]}
+    shape |= {"readout_n": 0, "test_n": 0, "runs": 6, "seed": 3159}
+    small = Setting(**shape, d=100, n=735, p=84)
+    large = Setting(**shape, d=250, n=1837, p=209)
+    with pytest.raises(NoTheoryError, match=r"output of the network is 78.* at most 30 is allowed"):
+        predict(large, theory="linear-width")
+    monkeypatch.setattr(row_law, "ANSWER_IN_ROWS", replace(ANSWER_IN_ROWS, most=100.0))
+    gaps = []
+    for setting in (small, large):
+        theory = np.mean(predict(setting, theory="linear-width").norms[:, 2] ** 2)
+        found = np.mean(simulate(setting).norms[:, 2] ** 2, axis=1)
+        gaps.append((np.mean(found) - theory) / (np.std(found, ddof=1) / np.sqrt(6)))
+    assert abs(gaps[0]) < 4
+    assert gaps[1] < -10
 
 
 @pytest.mark.parametrize(("spacing", "bound"), [(LABEL_SPACING, 7e-3), (SAMPLE_SPACING, 1.2e-2)])

@@ -38,7 +38,8 @@ from giantstep.prediction.wide.directions import directions_of
 from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix
 from giantstep.prediction.wide.lengths import longer_after_more, longer_after_one
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics, between
-from giantstep.prediction.wide.part_limits import MOVED, PILED_NOISE
+from giantstep.prediction.wide.part_limits import ANSWER_IN_ROWS, MOVED, PILED_NOISE
+from giantstep.prediction.wide.quantities import network_answer
 from giantstep.prediction.wide.runs import statistics_nodes
 from giantstep.prediction.wide.step import LearnedStep, learned_step
 from giantstep.prediction.wide.update import RowUpdate, update_after
@@ -169,6 +170,7 @@ def laws_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> lis
     if setting.steps > 1:
         network, updates = Network(setting), updates_of_runs(setting, readouts)
         MOVED.refuse(updates[0].moved(network.readout[1], setting.p), setting)
+        ANSWER_IN_ROWS.refuse(network_answer(network), setting)
         if setting.steps > 2:
             PILED_NOISE.refuse(updates[0].noise_added(network.readout[1]), setting)
         return [law_after_more(network, each, u) for each, u in zip(updates, entries, strict=True)]
