@@ -179,7 +179,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "noise of one step times d/n, part of it linear in a row": [
         WIDE | {"activation": "relu", "step_size": 100.0}
     ],
-    "output of the network after the first step, in the rows": [TWO | {"step_size": [30.0, 0.1]}],
+    "output of the network after the first step, in the rows": [TWO | {"step_size": [90.0, 0.1]}],
     "output of the network after the first step": [TWO | ANSWER],
     "noise that three steps or more pile up in the rows": [
         TWO | {"steps": 3, "activation": "relu", "step_size": 30.0}
