@@ -129,7 +129,9 @@ def test_a_word_of_the_caller_is_named() -> None:
 def test_a_size_is_asked_for_as_a_whole_number() -> None:
     with pytest.raises(InputError, match=r"^d must be a whole number, got 'abc'$"):
         whole("abc", {}, "d")
-    with pytest.raises(InputError, match=r"^n must be a whole number or a product .* '4d' .*'4q'$"):
+    with pytest.raises(
+        InputError, match=r"^n must be a whole number or a product .* '4d', .*'4q'$"
+    ):
         whole("4q", LETTERS, "n")
 
 

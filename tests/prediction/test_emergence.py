@@ -97,6 +97,14 @@ def test_what_the_law_does_not_cover_is_refused() -> None:
         emergence(others)
 
 
+def test_a_step_that_learns_nothing_needs_samples_without_end() -> None:
+    """Rows at random have the share p/d of every direction, which the closed formula rounds."""
+    law = emergence_law(BASE.vary(activation="z", n=20 * BASE.d))
+    ratio = BASE.p / BASE.d
+    np.testing.assert_allclose(law.share, ratio / (1.0 + ratio))
+    assert np.all(np.isinf(law.needed))
+
+
 def test_needed_samples_lie_between_the_points() -> None:
     """By a line in log n, and from no samples on in n; NaN above from the start, or never."""
     curves = Emergence(
@@ -133,6 +141,13 @@ def test_many_directions_are_typed_and_analysed() -> None:
     ):
         with pytest.raises(InputError, match=words):
             make_target(text)
+    for links, directions, words in (
+        ("He2", True, "directions must be a whole number for one link, got True"),
+        ([], None, r"links must be a text or a list of at least one, got \[\]"),
+        (["z", lambda z: "a"], None, "link 2 must give numbers, got 'a'"),
+    ):
+        with pytest.raises(InputError, match=words):
+            separable(links, directions)
 
 
 def test_links_that_would_take_minutes_are_refused_at_once() -> None:

@@ -129,5 +129,13 @@ def test_what_is_no_diffusion_is_refused() -> None:
         exit_law(setting.vary(d=1, step_size=1e-3), cosine=0.5)
     with pytest.raises(InputError, match="cosine must be between 0 and 1, got 0"):
         exit_law(setting, cosine=0.0)
-    with pytest.raises(InputError, match="groups must be at least 1, got 0"):
+    with pytest.raises(InputError, match=r"groups must be a whole number from 1 to 10\^8, got 0"):
         exit_law(setting, cosine=0.5, groups=0)
+    with pytest.raises(InputError, match=r"paths must be a whole number .* got 1000000000000"):
+        exit_law(setting, cosine=0.5, paths=10**12)
+    with pytest.raises(InputError, match="cosine must be between 0 and 1, got nan"):
+        exit_law(setting, cosine=math.nan)
+    with pytest.raises(NoTheoryError, match=r"steps must be at least 1 .* got 0"):
+        exit_law(setting.vary(steps=0), cosine=0.5)
+    with pytest.raises(NoTheoryError, match="step_size must be other than 0"):
+        exit_law(setting.vary(step_size=0), cosine=0.5)

@@ -422,6 +422,25 @@ def test_a_bad_field_is_named_with_its_value_in_one_line(
     assert value in said
 
 
+@pytest.mark.parametrize(
+    ("fields", "form", "value"),
+    [
+        ({"momentum": "nesterov(inf)"}, "nesterov(m)", "'nesterov(inf)'"),
+        ({"update": "clippedwhole()"}, "clippedwhole(c)", "'clippedwhole()'"),
+        ({"update": "adam(nan,.9)"}, "from 0 to less than 1", "'nan'"),
+        ({"lookahead": "sample()"}, "sample(rho)", "'sample()'"),
+        ({"inputs": "clusters(1)"}, "write clusters(distance, overlap)", "'clusters(1)'"),
+        ({"steps": "log(d"}, "or 'log(d)'", "'log(d'"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_the_form_of_a_field_is_said(fields: dict[str, Any], form: str, value: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Setting(TARGET, **fields)
+    assert form in str(refused.value)
+    assert f"got {value}" in str(refused.value)
+
+
 def test_a_target_is_needed() -> None:
     with pytest.raises(InputError, match=r"^target is missing$"):
         Setting(d=100)

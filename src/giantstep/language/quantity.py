@@ -39,7 +39,7 @@ def quantity(
     field: str,
     *,
     kind: str = "a number",
-    like: str = "'4d' or 'd^1.5'",
+    like: str = "'4d', 'd^1.5' or 'log(d)'",
 ) -> float:
     """The number meant by a number or a text: a product of numbers, powers of letters and logs.
 

@@ -64,9 +64,9 @@ class Word(str, Generic[Kind]):
         """A word of a field from its text; ``number(text, field, kind)`` reads its numbers."""
         match = re.fullmatch(r"\s*([a-z]+)\s*(?:\(([^()]*)\))?\s*", str(value))
         if isinstance(value, str) and match and match[1] in cls.kinds:
-            texts = [] if match[2] is None else match[2].split(",")
+            texts = match[2].split(",") if (match[2] or "").strip() else []
             kind, where = cls.kinds[match[1]], f"{field} {match[1]}"
-            if len(texts) == len(kind.numbers):
+            if len(texts) == len(kind.numbers) and all(text.strip() for text in texts):
                 return cls(match[1], *(number(text, where, kind) for text in texts))
         raise InputError(f"{field} must be one of {cls.forms()}, got {shown(value)}")
 

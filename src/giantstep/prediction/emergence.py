@@ -95,7 +95,8 @@ class EmergenceLaw:
     """Shares of the directions in the rows' span after one step, and the samples each one needs.
 
     ``share`` is |P w*_k|^2, ``remaining`` the share of the variance along directions that are not
-    in the span.  A giant step on ``needed`` samples has the share of about one half.
+    in the span.  A giant step on ``needed`` samples has the share of about one half; they are
+    infinite where the step learns nothing, and rows at random have the share p/d.
 
     docs/derivations/scaling.md, section 1.
     """
@@ -160,5 +161,6 @@ def emergence_law(setting: Setting) -> EmergenceLaw:
     ratio = (1.0 / d + size * (signal + along / setting.n)) / (1.0 + size * d * noise / setting.n)
     variance = variances_by_direction(series)
     share = p * ratio / (1.0 + p * ratio)
-    needed = d * noise / (p * signal)
+    needed = np.full(len(signal), np.inf)
+    np.divide(d * noise, p * signal, out=needed, where=signal > 0.0)
     return EmergenceLaw(share, needed, float((1.0 - share) @ variance / np.sum(variance)))

@@ -11,16 +11,17 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from numbers import Integral
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.gaussian.rules import panel_rule
 from giantstep.prediction.limits import Limit, must_be, one_of, plain_step, refuse_beyond
 from giantstep.problem.network import given_overlaps, residuals, start_readout
 from giantstep.problem.setting import Setting
-from giantstep.records.exits import ExitTimes
+from giantstep.records.exits import ExitTimes, check_cosine
 
 EXIT_LAW = "the law of exit times"
 
@@ -58,7 +59,9 @@ LIMITS: tuple[Limit, ...] = (
     must_be("d", "at least 2", EXIT_LAW, lambda setting: setting.d >= 2),
     must_be("target", "of one direction", EXIT_LAW, lambda setting: setting.target.r == 1),
     must_be("rows", "normalised", EXIT_LAW, lambda setting: setting.normalises_rows),
+    must_be("steps", "at least 1", EXIT_LAW, lambda setting: setting.steps >= 1),
     must_be("step_size", "one number", EXIT_LAW, lambda setting: len(set(setting.step_size)) == 1),
+    must_be("step_size", "other than 0", EXIT_LAW, lambda setting: setting.step_size[0] != 0.0),
     one_of("batches", ("fresh",), EXIT_LAW),
     one_of("deflate", (-1,), EXIT_LAW),
     one_of("corruption", (0.0,), EXIT_LAW),
@@ -102,11 +105,11 @@ def exit_law(
     >>> bool(50 < exit_law(setting, cosine=0.5).mean < 400)
     True
     """
-    if not 0.0 < cosine < 1.0:
-        raise InputError(f"cosine must be between 0 and 1, got {cosine}")
+    check_cosine(cosine)
     for name, count in (("paths", paths), ("groups", groups)):
-        if count < 1:
-            raise InputError(f"{name} must be at least 1, got {count}")
+        # So many numbers are a few GB.
+        if not (isinstance(count, Integral) and 1 <= count <= 10**8):
+            raise InputError(f"{name} must be a whole number from 1 to 10^8, got {shown(count)}")
     refuse_beyond(LIMITS, setting)
     grid = _grid(cosine, setting.d)
     mean, variance = _moments(setting, grid)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
-from giantstep.errors import NoTheoryError, shown
+from giantstep.errors import InputError, NoTheoryError, shown
 from giantstep.problem.inputs import DEFERRABLE
 from giantstep.problem.plain import PLAIN
 from giantstep.problem.setting import Setting
@@ -107,6 +107,8 @@ def first_complaint(limits: tuple[Limit, ...], setting: Setting) -> str | None:
 
 def refuse_beyond(limits: tuple[Limit, ...], setting: Setting) -> None:
     """Raise NoTheoryError with the sentence of the first limit that a setting is beyond."""
+    if not isinstance(setting, Setting):
+        raise InputError(f"setting must be a Setting, got {shown(setting)}")
     complaint = first_complaint(limits, setting)
     if complaint is not None:
         raise NoTheoryError(f"no prediction: {complaint}")

@@ -416,7 +416,8 @@ def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
             number = math.nan
         if not expected.allows(number):
             where = f"inputs {law.name}: {expected.meaning}"
-            raise InputError(f"{where} must be {expected.text}, got {value!r}")
+            form = "" if text and text.strip() else f"; write {law.form()}"
+            raise InputError(f"{where} must be {expected.text}, got {value!r}{form}")
         numbers.append(number)
     complaint = law.complaint(tuple(numbers))
     if complaint is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -80,7 +81,13 @@ def read_momentum(value: object, field: str = "momentum") -> Momentum:
     )
     if match and match[1] not in MOMENTA:
         raise InputError(f"{field} must be a number or nesterov(m), got {shown(value)}")
-    share = quantity(match[2] if match else value, {}, field, kind="a number or nesterov(m)")
+    try:
+        share = quantity(match[2] if match else value, {}, field)
+    except InputError:
+        share = math.nan
     if not 0 <= share < 1:
-        raise InputError(f"{field} must be at least 0 and less than 1, got {shown(value)}")
+        raise InputError(
+            f"{field} must be at least 0 and less than 1, or nesterov(m) of such a number, got "
+            f"{shown(value)}"
+        )
     return Momentum(share, match[1] if match and share else "")

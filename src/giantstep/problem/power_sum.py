@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
+from numbers import Real
+from typing import Any
 
 from giantstep.errors import InputError, shown
 from giantstep.language.expression import Expression, Number, Variable, add, multiply, substitute
@@ -35,11 +38,24 @@ def read_power_sum(text: str) -> tuple[str, int, Expression] | None:
     return power_sum(link, count, power)
 
 
-def power_sum(link: str, directions: int, exponent: float) -> tuple[str, int, Expression]:
+def check_links(links: Any) -> None:
+    """Refuse links that are neither texts nor functions."""
+    if not isinstance(links, Sequence) or not links:
+        raise InputError(f"links must be a text or a list of at least one, got {shown(links)}")
+    for k, link in enumerate(links):
+        if not (isinstance(link, str) or callable(link)):
+            raise InputError(f"link {k + 1} must be a text or a function of z, got {shown(link)}")
+
+
+def power_sum(link: str, directions: Any, exponent: Any) -> tuple[str, int, Expression]:
     """sum_k k^-exponent link(x_k), k = 1 .. directions: its name as typed, r and expression.
 
     The sum of arXiv 2504.19983 and 2508.03688.
     """
+    if isinstance(directions, bool) or not isinstance(directions, int):
+        raise InputError(f"directions must be a whole number for one link, got {shown(directions)}")
+    if not isinstance(exponent, Real):
+        raise InputError(f"exponent must be a number, got {shown(exponent)}")
     if not 1 <= directions <= MOST_DIRECTIONS:
         raise InputError(
             f"directions of a separable target must be 1 to {MOST_DIRECTIONS}, got {directions}"

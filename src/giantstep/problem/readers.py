@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -225,16 +226,18 @@ def update(value: Any, name: str, reading: Reading) -> UpdateWord:
     """What a step makes of the gradient: lengths that clip are positive, shares kept below one."""
 
     def length(text: str, field: str, kind: Update) -> float:
-        number = quantity(text, reading.numbers("d", "n", "p"), field)
-        if kind.remembered is not None:
-            if not 0 <= number < 1:
-                raise InputError(
-                    f"{field} needs {' and '.join(kind.numbers)} from 0 to less than 1, got "
-                    f"{shown(text.strip())}"
-                )
-        elif not number > 0:
-            raise InputError(f"{field} needs a positive length, got {shown(text.strip())}")
-        return number
+        letters, typed = reading.numbers("d", "n", "p"), shown(text.strip())
+        if kind.remembered is None:
+            number = quantity(text, letters, field)
+            if not number > 0:
+                raise InputError(f"{field} needs a positive length, got {typed}")
+            return number
+        with suppress(InputError):
+            number = quantity(text, letters, field)
+            if 0 <= number < 1:
+                return number
+        words = f"{' and '.join(kind.numbers)} from 0 to less than 1"
+        raise InputError(f"{field} needs {words}, got {typed}")
 
     return UpdateWord.read(value, name, length)
 

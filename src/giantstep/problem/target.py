@@ -44,7 +44,7 @@ from giantstep.language.program import Program, evaluate
 from giantstep.language.symbols import as_sympy, real_symbols
 from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
-from giantstep.problem.power_sum import power_sum, read_power_sum
+from giantstep.problem.power_sum import check_links, power_sum, read_power_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,18 +320,13 @@ def separable(
     'separable(He2, 100, 1)'
     """
     if isinstance(links, str):
-        if not isinstance(directions, int):
-            raise InputError(
-                f"directions must be a whole number for one link, got {shown(directions)}"
-            )
         return make_target(Target(*power_sum(links, directions, exponent)))
     if isinstance(directions, int) or exponent:
         raise InputError(
             "links must be one text where directions is a number or an exponent is given, "
             f"got {shown(links)}"
         )
-    if not links:
-        raise InputError("links is empty, got []")
+    check_links(links)
     name = " + ".join(
         f"link{k + 1}(x{k + 1})" if callable(link) else f"({link})(x{k + 1})"
         for k, link in enumerate(links)
@@ -344,7 +339,11 @@ def separable(
     functions = [link if callable(link) else _univariate(link, k) for k, link in enumerate(links)]
 
     def function(*columns: Any) -> Any:
-        return sum(f(column) for f, column in zip(functions, columns, strict=True))
+        values = [f(column) for f, column in zip(functions, columns, strict=True)]
+        for k, value in enumerate(values):
+            if isinstance(value, str) or value is None:
+                raise InputError(f"link {k + 1} must give numbers, got {shown(value)}")
+        return sum(values)
 
     return make_target(Target(name, len(links), function=function), directions)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.records.trajectory import Trajectory
 
@@ -114,6 +114,8 @@ def emergence(trajectories: Trajectory | Sequence[Trajectory]) -> Emergence:
     >>> bool(curves.share[1, 0] > 0.5 > curves.share[1, -1])
     True
     """
+    if not isinstance(trajectories, Trajectory | Iterable):
+        raise InputError(f"trajectories must be one or several, got {shown(trajectories)}")
     if isinstance(trajectories, Trajectory):
         drawn = trajectories.drawn()
         points = [(drawn, t) for t in range(len(drawn.steps))]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.records.trajectory import Trajectory
 
 
@@ -54,6 +55,12 @@ class ExitTimes:
         return self.deviation / math.sqrt(max(len(self.finite), 1))
 
 
+def check_cosine(cosine: float) -> None:
+    """Refuse a level of a cosine that nothing passes, or that every start has passed."""
+    if not (isinstance(cosine, Real) and 0.0 < cosine < 1.0):
+        raise InputError(f"cosine must be between 0 and 1, got {shown(cosine)}")
+
+
 def exit_times(
     trajectory: Trajectory, *, cosine: float | None = None, error: float | None = None
 ) -> ExitTimes:
@@ -70,9 +77,10 @@ def exit_times(
     """
     if (cosine is None) == (error is None):
         raise InputError(f"give one of cosine and error, got cosine={cosine} and error={error}")
+    if not isinstance(trajectory, Trajectory):
+        raise InputError(f"trajectory must be one of simulate or predict, got {shown(trajectory)}")
     if cosine is not None:
-        if not 0.0 < cosine < 1.0:
-            raise InputError(f"cosine must be between 0 and 1, got {cosine}")
+        check_cosine(cosine)
         r = trajectory.overlap.shape[-1]
         values = trajectory.alignment(np.eye(r)).max(axis=2) - cosine
     else:
