@@ -32,8 +32,8 @@ CHANCE = "~ d^-1/2"
 
 FLOOR = (
     "floor: a lower bound of the error for large d, given the directions learned so far. At small "
-    "d errors may lie below it. giantstep analyze shows a higher floor: it leaves out that p "
-    "neurons fit a share p/d of the next degree."
+    "d errors may lie below it. giantstep analyze shows a higher floor. It is the one of d much "
+    "larger than p; at this d, p neurons also fit a share p/d of the next degree by chance."
 )
 """What sets the floors of a run apart from those of an analysis."""
 
@@ -70,7 +70,11 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
     analysis = experiment.analysis
     if analysis is not None and analysis.inputs.letter == "D":
         size = f"{analysis.inputs.dimension:,.0f}"
-        yield f"D = {size}: the effective dimension of the inputs, which batches are compared with."
+        yield (
+            f"D = {size} is the effective dimension of the inputs: they vary as those of so many "
+            "directions of equal variance do. Where inputs are uneven, D replaces d in statements "
+            "about how many samples a step needs."
+        )
     if experiment.simulated.test_error is not None:
         if any(experiment.floors):
             yield FLOOR
