@@ -204,3 +204,15 @@ def test_an_activation_may_take_more_steps_than_the_staircase() -> None:
     analysis = analyze("tanh(x1 + He3(x2))/sqrt(2) + x1*x3")
     assert len(analysis.fresh.reached) > len(analysis.fresh.decisions)
     assert "the third" in " ".join(answer(analysis))
+
+
+@pytest.mark.parametrize("target", ["x1 + x1*x2 + x3*x4", "x1 + He3(x1)*x2 + x3*x4"])
+def test_what_another_activation_learns_from_few_samples_needs_no_more(target: str) -> None:
+    """x2 needs another activation at n ~ d; x3 and x4 need d^2 samples as well."""
+    text = " ".join(answer(analyze(target, "tanh")))
+    assert "Other activations can also learn x2, but tanh has no part of degree" in text
+    assert (
+        "x3 and x4 need about d^2 samples and another activation: tanh has no part of degree 2."
+        in text
+    )
+    assert "x2, x3" not in text

@@ -102,6 +102,11 @@ def test_an_experiment_is_told_apart_by_all_of_its_file(
         (MINE + "other = Claim(**{**vars(claim)})", "got 'my-first-step' twice"),
         (MINE.replace("my-first-step", "one-step-line"), "got 'one-step-line', which the package"),
         (MINE.replace("my-first-step", "../mine"), "must be letters, digits and hyphens, got '../"),
+        (
+            MINE.replace("return Findings(", "nothing = misspelt\n    return Findings("),
+            "the experiment of the claim 'my-first-step' must run, it failed in '{path}', line "
+            "{line}: NameError: name 'misspelt' is not defined",
+        ),
         (MINE.replace("return Findings(", "return ("), "must return Findings with at least one"),
     ],
 )
@@ -114,7 +119,8 @@ def test_what_is_wrong_with_a_file_is_one_sentence(
     assert stop.value.code == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert piece.format(path=mine) in error
+    line = next((k for k, each in enumerate(text.splitlines(), 1) if "misspelt" in each), 0)
+    assert piece.format(path=mine, line=line) in error
 
 
 def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -540,3 +540,31 @@ def test_an_interrupted_command_shows_what_is_finished_and_says_so(
         main(command)
     assert stopped.value.code == 130
     assert "interrupted after 2 of 4 runs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["activation", "tanh", "x1 + x2"], "'x1 + x2': the command takes fewer arguments"),
+        (["analyze", "x1", "+", "x2"], "a target with spaces stands in quotation marks"),
+        (["activation", "max(z,-0.2)"], "',' at position 6, expected numbers, variables"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong(
+    arguments: list[str], piece: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert piece in capsys.readouterr().err
+
+
+def test_no_warning_of_numpy_reaches_a_user(capfd: pytest.CaptureFixture[str]) -> None:
+    """Steps that overflow: one sentence that says what helps, and no line of the package."""
+    fields = ["--d", "40", "--n", "4d", "--p", "2", "--steps", "2", "--batches", "reused"]
+    with pytest.raises(SystemExit) as stop:
+        main(["learn", "x1", "--activation", "exp(z)", "--step-size", "1e6", *fields, "--quiet"])
+    assert stop.value.code == 1
+    said = capfd.readouterr().err
+    assert "Warning" not in said
+    assert said.strip().endswith("Use a smaller step")

@@ -127,7 +127,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "seconds of the mean field": [CLOUD | {"p": 10**6, "output_scale": "1/sqrt(p)"}],
     "ridge": [NARROW | {"ridge": "cv"}],
     "corruption": [NARROW | {"target": "sign(x1)", "corruption": 0.1}],
-    "neurons over inputs, small batches": [NARROW | {"n": 5, "p": 60}],
+    "neurons per input, p/d, where batches are small": [NARROW | {"n": 5, "p": 60}],
     "neurons over inputs, steps in groups": [LONG | {"p": 6}],
     "inputs of samples that are seen again": [AGAIN],
     "steps of a drawn run": [MANY | {"steps": 101, "batches": "reused"}],
@@ -141,7 +141,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     ],
     "weights of a random run": [MANY | {"d": 1000, "p": 600}],
     "neurons of a random run": [MANY | {"d": 50, "p": 600}],
-    "length added to normalised rows, over samples": [
+    "length that a step adds to normalised rows, per sample": [
         HEAVY | {"rows": "normalised", "n": 50, "step_size": 1e6}
     ],
     "samples of a normalised update": [HEAVY | {"update": "normalised", "n": 99}],
@@ -163,7 +163,9 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     ],
     "steps of the simulations that show how runs differ": [AGAIN | {"steps": 65}],
     "entries of overlaps and Gram matrix of a long run": [LONG | {"p": 12}],
-    "directions of rows and target over samples that deflate": [NARROW | {"deflate": 1}],
+    "directions of rows and target, per sample of a batch whose label is deflated": [
+        NARROW | {"deflate": 1}
+    ],
     "neurons of a symmetric start": [NARROW | {"p": 34}],
     "p/d": [WIDE | {"p": 4}],
     "n/d": [WIDE | {"n": 4}],

@@ -69,6 +69,15 @@ def test_the_sign_of_rough_numbers_is_explained_where_one_is_shown() -> None:
     assert "~ before a number" in text_of(learn_report(experiment))
 
 
+def test_rows_that_a_step_makes_far_longer_are_told() -> None:
+    """A giant step on inputs of few large variances; the same step on normal inputs is silent."""
+    sizes = {"d": 2000, "n": "2d", "p": 2, "steps": 1, "readout_n": 0, "test_n": 0, "runs": 2}
+    uneven = Setting("x1 + x1*x2", **sizes, inputs="power(1)", step_size="3*giant")
+    said = "times as long. A giant step is meant"
+    assert said in text_of(learn_report(run_experiment(uneven)))
+    assert said not in text_of(learn_report(run_experiment(uneven.vary(inputs="gaussian"))))
+
+
 def test_the_floor_of_a_run_is_told_from_that_of_an_analysis() -> None:
     """Eight neurons of R^50 fit 8/50 of the quadratic part that is left after one step."""
     setting = Setting("x1 + x2 + x1^2 - x2^2", d=50, p=8, steps=1, readout_n=100, test_n=100)
@@ -76,7 +85,7 @@ def test_the_floor_of_a_run_is_told_from_that_of_an_analysis() -> None:
     assert "3.36" in text
     text = " ".join(text.split())
     assert "a lower bound of the error for large d, given the directions learned so far" in text
-    assert "it leaves out that p neurons fit a share p/d of the next degree" in text
+    assert "at this d, p neurons also fit a share p/d of the next degree" in text
 
 
 def test_shares_are_plain_numbers() -> None:

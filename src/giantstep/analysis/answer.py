@@ -185,9 +185,11 @@ def _missing(analysis: Analysis, learned: Basis) -> list[str]:
     if not missing:
         return []
     name = analysis.activation.name
-    blocked = added(learned, span(*(stage.basis for stage in missing)))
-    if not len(added(analysis.fresh.bases[-1], blocked)):
+    # Of the others n ~ d samples are enough for another activation: it was said already.
+    missing = [stage for stage in missing if len(added(analysis.fresh.bases[-1], stage.basis))]
+    if not missing:
         return [f"More samples do not help {name}."]
+    blocked = added(analysis.fresh.bases[-1], span(*(stage.basis for stage in missing)))
     degrees = sorted({stage.missing for stage in missing if stage.missing is not None})
     why = lacks(analysis.activation, degrees[0]) + "".join(f" or {k}" for k in degrees[1:3])
     leaps = {leap for leap in analysis.leaps if leap > 1}

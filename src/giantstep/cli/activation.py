@@ -14,7 +14,7 @@ def activation(
     degree: int = HIGHEST_DEGREE,
     output: Output = PLAIN,
 ) -> None:
-    """Say which parts of a target an activation can learn: its coefficients and its slopes.
+    """List the Hermite coefficients of an activation: the degrees that its steps can learn.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 
 from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
@@ -58,11 +59,19 @@ def run(arguments: list[str] | None) -> None:
     """Run a command line; what is wrong is one sentence, anything else is a bug."""
     try:
         within_limit()
-        app(arguments, exit_on_error=False, print_error=False)
+        with warnings.catch_warnings():
+            # Numbers that are not finite end in a sentence about the run or the prediction.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except UnusedCliTokensError as error:
-        words = " ".join(error.unused_tokens or ())
-        stop(f"unexpected {words!r}: a target with spaces stands in quotation marks", 2)
+        words = list(error.unused_tokens or ())
+        advice = (
+            "the command takes fewer arguments"
+            if any(" " in word for word in words)
+            else "a target with spaces stands in quotation marks"
+        )
+        stop(f"unexpected {' '.join(words)!r}: {advice}", 2)
     except (CycloptsError, InputError) as error:
         stop(" ".join(str(error).split()), 2)
     except (DivergenceError, NoTheoryError, NotConvergedError) as error:

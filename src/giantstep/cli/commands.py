@@ -69,7 +69,7 @@ COMMANDS = (
         "activation",
         "giantstep.cli.activation:activation",
         START,
-        "Say which parts of a target an activation can learn.",
+        "List the Hermite coefficients of an activation: the degrees that its steps can learn.",
         ("giantstep activation relu", 'giantstep activation "He1 + He2/2" --degree 4'),
     ),
     Command(

@@ -40,6 +40,8 @@ from giantstep.language.functions import FUNCTIONS, hermite_degree
 MAX_DEGREE = 32
 """Largest degree of a polynomial, in x1, x2, ... together, and largest power of anything else."""
 
+FUNCTION_NAMES = ", ".join(sorted(FUNCTIONS))
+
 # Superscripts stand for "^ and a whole number" and are read by ``power``; the other signs are
 # written anew, token by token, so that positions count the characters that were typed.
 _LOWERED = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089"
@@ -78,7 +80,8 @@ def _tokens(text: str, field: str, most: int = 6_000) -> list[str]:
         while match := _TOKEN.match(text, position):
             position = match.end()
         raise InputError(
-            f"{field}: unexpected character {text[position]!a} at position {position + 1}"
+            f"{field}: unexpected character {text[position]!a} at position {position + 1}, "
+            f"expected numbers, variables, + - * / ^, parentheses or one of {FUNCTION_NAMES}"
         )
     return tokens
 
@@ -257,7 +260,7 @@ class _Parser:
         if meant is not None:
             return f", did you mean {meant}?"
         names = f"the variable {self.variable}" if self.variable else "x1, x2, ..."
-        return f", expected {names}, pi, He<k>(..) or one of {', '.join(sorted(FUNCTIONS))}"
+        return f", expected {names}, pi, He<k>(..) or one of {FUNCTION_NAMES}"
 
     def descend(self, deepest: int = 40) -> None:
         self.depth += 1

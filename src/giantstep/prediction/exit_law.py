@@ -79,8 +79,9 @@ LIMITS: tuple[Limit, ...] = (
         name="tails of a step over its length",
         quantity=lambda setting: tails(setting) if _one_direction(setting) else None,
         most=0.1,
-        sentence="few samples make most of the steps: their fourth moment adds {value:.2g} to what "
-        "their second one does. At most {most:.2g} is allowed. Use a smaller step",
+        sentence="few samples make most of the steps. The mean fourth power of what a sample adds "
+        "to a row of length 1 is {value:.2g} of its mean square; at most {most:.2g} is allowed. "
+        "Use a smaller step",
         # At 0.4 a quarter of the runs that should exit do not.
         evidence="docs/derivations/exit_times.md",
         kind="measured",

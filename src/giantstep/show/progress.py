@@ -10,10 +10,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 if TYPE_CHECKING:  # an analysis loads nothing of sweeps
     from giantstep.sweeps.sweep import Progress as Progressing
+
+
+EARLY = 0.05
+"""Share of the work before which no time left is shown: compiling a function, which happens once,
+made a run of five seconds one of half an hour."""
 
 
 @contextmanager
@@ -40,10 +45,12 @@ class Pace:
     def __init__(self) -> None:
         self.begun = time.perf_counter()
         self.reports: list[tuple[float, float, int]] = []
+        self.count = 0
 
     def note(self, share: float, samples: int) -> None:
         """Take a report; the first and the last one are kept."""
         self.reports = [*self.reports[:1], (time.perf_counter(), share, samples)]
+        self.count += 1
 
     @property
     def rate(self) -> str:
@@ -57,9 +64,17 @@ class Pace:
         if not self.reports:
             passed = timedelta(seconds=round(time.perf_counter() - self.begun))
             return f"predicting, since {passed}"
+        share = self.reports[-1][1]
+        return ", ".join(filter(None, (f"simulating: {share:.0%}", self.rate, self.left)))
+
+    @property
+    def left(self) -> str:
+        """The time left; empty at the first two reports, which tell nothing of the rate yet."""
         (start, before, _), (now, share, _) = self.reports[0], self.reports[-1]
-        left = (now - start) * (1.0 - share) / max(share - before, 1e-9)
-        return f"simulating: {share:.0%}, {self.rate}, {timedelta(seconds=round(left))} left"
+        if self.count < 3 or share < EARLY:
+            return ""
+        seconds = (now - start) * (1.0 - share) / max(share - before, 1e-9)
+        return f"{timedelta(seconds=round(seconds))} left"
 
 
 @contextmanager
@@ -83,14 +98,16 @@ def progress_bar(
         BarColumn(),
         TextColumn("{task.percentage:3.0f} %"),
         TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("predicting", total=1.0, rate="")
+        task = bar.add_task("predicting", total=1.0, rate="", left="")
 
         def report(share: float, samples: int) -> None:
             pace.note(share, samples)
-            bar.update(task, description="simulating", completed=share, rate=pace.rate)
+            bar.update(
+                task, description="simulating", completed=share, rate=pace.rate, left=pace.left
+            )
 
         yield report
 
@@ -143,11 +160,12 @@ def sweep_progress(
 
     def line(at: Progressing) -> str:
         passed = max(time.perf_counter() - start, 1e-9)
-        left = passed * (1.0 - at.share) / max(at.share, 1e-9)
+        seconds = passed * (1.0 - at.share) / max(at.share, 1e-9)
+        left = f", {timedelta(seconds=round(seconds))} left" if at.share >= EARLY else ""
         failed = f", {at.failed:,} cells failed" if at.failed else ""
         return (
-            f"{at.done:,} of {at.total:,} runs and predictions, {at.done / passed:.3g} a second, "
-            f"{timedelta(seconds=round(left))} left{failed}"
+            f"{at.done:,} of {at.total:,} runs and predictions, {at.done / passed:.3g} a second"
+            f"{left}{failed}"
         )
 
     if console.is_terminal:

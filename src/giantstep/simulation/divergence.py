@@ -13,5 +13,5 @@ def divergence(
     """What to raise about a run that is no longer finite after a step."""
     return DivergenceError(
         f"run {run} diverged: {what} not finite after step {step}, with step_size "
-        f"{size_list(setting.step_size)}"
+        f"{size_list(setting.step_size)}. Use a smaller step"
     )

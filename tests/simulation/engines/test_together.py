@@ -168,6 +168,7 @@ def test_a_run_depends_on_nothing_but_its_number() -> None:
 def test_a_run_that_diverges_is_named() -> None:
     fields = BASE | {"activation": "He3", "step_size": 9.0, "runs": 2, "steps": 400}
     with pytest.raises(
-        DivergenceError, match=r"^run [01] diverged: .* step_size 9 at each of 400 steps$"
+        DivergenceError,
+        match=r"^run [01] diverged: .* step_size 9 at each of 400 steps\. Use a smaller step$",
     ):
         simulate(Setting(**(fields | {"d": 100})))

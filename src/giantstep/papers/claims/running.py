@@ -7,14 +7,16 @@ import inspect
 import json
 import linecache
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from giantstep import __version__
+from giantstep.errors import DivergenceError, InputError, NotConvergedError, NoTheoryError
 from giantstep.papers.claims.quantity import LEVEL, quantity_dict
 from giantstep.papers.claims.record import Changes, Claim, Findings
 from giantstep.records.file import write_whole
@@ -107,9 +109,29 @@ def _changes(claim: Claim, controls: bool) -> list[Changes]:
 def _measured(claim: Claim, changes: Changes, full: bool, seed: int) -> Part:
     wall, processor = time.perf_counter(), time.process_time()
     # Matrices are small: threads of BLAS that wait for each other took four times the work.
-    with single_blas():
+    with single_blas(), _told_of_own(claim):
         findings = claim.run(full, seed, changes)
     return Part(findings, time.perf_counter() - wall, time.process_time() - processor)
+
+
+@contextmanager
+def _told_of_own(claim: Claim) -> Iterator[None]:
+    """What stops the experiment of a user's claim, in one sentence with its file and line."""
+    try:
+        yield
+    except (InputError, DivergenceError, NoTheoryError, NotConvergedError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if _is_listed(claim):
+            raise
+        frames = traceback.extract_tb(error.__traceback__)
+        package = str(Path(__file__).parents[2])
+        own = [frame for frame in frames if not frame.filename.startswith(package)]
+        where = f" in {own[-1].filename!r}, line {own[-1].lineno}" if own else ""
+        raise InputError(
+            f"the experiment of the claim {claim.id!r} must run, it failed{where}: "
+            f"{type(error).__name__}: {error}"
+        ) from None
 
 
 def _is_listed(claim: Claim) -> bool:

@@ -44,7 +44,7 @@ def small_batches(setting: Setting) -> bool:
 
 
 ONE_PASS_NEURONS = Limit(
-    name="neurons over inputs, small batches",
+    name="neurons per input, p/d, where batches are small",
     quantity=lambda s: s.p / s.d if small_batches(s) else None,
     most=0.5,
     sentence="p must be at most {most:g} d for batches of at most d/20 samples, got p = "
@@ -220,7 +220,7 @@ def _added_over_samples(setting: Setting) -> float | None:
 
 
 NORMALISED_ROWS = Limit(
-    name="length added to normalised rows, over samples",
+    name="length that a step adds to normalised rows, per sample",
     quantity=_added_over_samples,
     most=0.02,
     sentence="n must be at least 100 for rows = normalised, unless the steps are small, got "

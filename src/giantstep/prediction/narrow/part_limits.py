@@ -124,7 +124,7 @@ POINTS_OF_ROWS = Limit(
 )
 
 FITTED_PART = Limit(
-    name="directions of rows and target over samples that deflate",
+    name="directions of rows and target, per sample of a batch whose label is deflated",
     quantity=fitted_share,
     # The recursion of the means leaves out the noise that the fitted linear part has along them.
     most=0.005,
@@ -223,7 +223,7 @@ LONG_FLUCTUATIONS = (
 PARTS: dict[str, tuple[Limit, ...]] = {
     "readout errors": when(lambda s: s.readout_n > 0, READOUT),
     "gradient cosines": (SAMPLES_OF_A_LENGTH,),
-    "one mean for all runs": (
+    "averages over runs that are not drawn": (
         FEW_INPUTS,
         NEAR_MEAN,
         NEAR_SHIFTED_MEAN,

@@ -8,9 +8,14 @@ from rich.console import Group, RenderableType
 
 from giantstep.language.units import amount, duration, in_bytes
 from giantstep.problem.setting import Setting
-from giantstep.show.tables.parts import MISSING, counted, make_table
+from giantstep.show.tables.parts import MISSING, counted, make_table, notes
 from giantstep.show.tables.setting import setting_lines
 from giantstep.simulation.estimate import Estimate
+
+PREDICTION = (
+    "The time is that of the simulation. The prediction of giantstep learn is not included; it "
+    "takes from seconds to minutes."
+)
 
 
 def estimate_report(setting: Setting, estimates: Mapping[str, Estimate | str]) -> RenderableType:
@@ -22,7 +27,7 @@ def estimate_report(setting: Setting, estimates: Mapping[str, Estimate | str]) -
         (_row(engine, estimate) for engine, estimate in estimates.items()),
     )
     refusals = [reason for reason in estimates.values() if isinstance(reason, str)]
-    return Group(head, table, *refusals)
+    return Group(head, table, *refusals, *notes([PREDICTION]))
 
 
 def _row(engine: str, estimate: Estimate | str) -> tuple[str, str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -32,8 +33,8 @@ CHANCE = "~ d^-1/2"
 
 FLOOR = (
     "floor: a lower bound of the error for large d, given the directions learned so far. At small "
-    "d errors may lie below it. giantstep analyze shows a higher floor: it leaves out that p "
-    "neurons fit a share p/d of the next degree."
+    "d errors may lie below it. giantstep analyze shows a higher floor. It is the one of d much "
+    "larger than p; at this d, p neurons also fit a share p/d of the next degree."
 )
 """What sets the floors of a run apart from those of an analysis."""
 
@@ -65,12 +66,29 @@ def learn_report(experiment: Experiment) -> RenderableType:
     return Group(*parts, *notes(texts))
 
 
+def _long_rows(experiment: Experiment, most: float = 10.0) -> Iterator[str]:
+    """What helps where one step made rows more than ``most`` times as long."""
+    lengths = [step.norm.mean for step in experiment.steps]
+    growth = [after / before for before, after in pairwise(lengths) if before > 0]
+    if growth and max(growth) > most:
+        yield (
+            f"One step made the rows {max(growth):,.0f} times as long. A giant step is meant to "
+            "change a row by about its length, and is computed for inputs of equal variances. Use "
+            "a smaller step_size where inputs are uneven or samples few."
+        )
+
+
 def _remarks(experiment: Experiment) -> Iterator[str]:
     """What D is, a floor beside that of analyze, and theory's cells without a number."""
+    yield from _long_rows(experiment)
     analysis = experiment.analysis
     if analysis is not None and analysis.inputs.letter == "D":
         size = f"{analysis.inputs.dimension:,.0f}"
-        yield f"D = {size}: the effective dimension of the inputs, which batches are compared with."
+        yield (
+            f"D = {size} is the effective dimension of the inputs: they vary as those of so many "
+            "directions of equal variance do. Where inputs are uneven, D replaces d in statements "
+            "about how many samples a step needs."
+        )
     if experiment.simulated.test_error is not None:
         if any(experiment.floors):
             yield FLOOR
