@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 from giantstep.errors import InputError, shown
@@ -54,7 +53,7 @@ def power_sum(link: str, directions: Any, exponent: Any) -> tuple[str, int, Expr
     """
     if isinstance(directions, bool) or not isinstance(directions, int):
         raise InputError(f"directions must be a whole number for one link, got {shown(directions)}")
-    if not isinstance(exponent, Real):
+    if not isinstance(exponent, (int, float)):
         raise InputError(f"exponent must be a number, got {shown(exponent)}")
     if not 1 <= directions <= MOST_DIRECTIONS:
         raise InputError(

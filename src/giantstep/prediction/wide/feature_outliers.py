@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -75,7 +76,7 @@ def noisy_place(setting: Setting, noise: float, statistics: ReadoutStatistics = 
     system = closed_system(setting, statistics=statistics, prune=True, even=True)
     branch = Branch.down(system)
     linear = range(len(system.types.shares))
-    return max(branch.place_of(lambda at, q=q: _noisy_strength(at, noise, q)) for q in linear)
+    return max(branch.place_of(partial(_noisy_strength, noise=noise, q=q)) for q in linear)
 
 
 def _noisy_strength(point: Point, noise: float, q: int) -> float:
@@ -98,6 +99,11 @@ def _noisy_strength(point: Point, noise: float, q: int) -> float:
 
 def _place(point: Point) -> float:
     return -float(np.real(point.penalty))
+
+
+def _strength(point: Point, j: int) -> float:
+    """The strength that is number j from the largest."""
+    return float(strengths(point)[j])
 
 
 def strengths(point: Point) -> Float[np.ndarray, " x"]:
@@ -158,10 +164,7 @@ class Branch:
                 break
             passed = int(np.sum(strengths(point) > 1.0))
             below += [i] * (min(passed, count) - len(below))
-        return [
-            self._crossing(lambda point, j=j: float(strengths(point)[j]), i)
-            for j, i in enumerate(below)
-        ]
+        return [self._crossing(partial(_strength, j=j), i) for j, i in enumerate(below)]
 
     def place_of(self, strength: Callable[[Point], float]) -> float:
         """The singular value at which a strength is 1; the edge where it never is."""
