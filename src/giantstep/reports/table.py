@@ -142,8 +142,8 @@ def _refuse_odd_cell(
     first = next((k for k in odd if k not in written), odd[0])
     raise InputError(
         f"column {name!r} holds numbers, but {shown(words[first])} in {_place(first, lines)}; "
-        f"{ways}write plain numbers, without %, signs of money or separators of thousands, and "
-        "nothing where none is known (names of categories need a letter in every cell)"
+        f"{ways}write plain numbers, without % or separators of thousands, or nothing where none "
+        "is known. Names of categories need a letter in every cell"
     )
 
 
