@@ -46,7 +46,8 @@ def read_table(path: Path, label: str, drop: Sequence[str] = ()) -> Table:
     for name in drop:
         if name not in names:
             raise InputError(f"drop must name a column of {str(path)!r}, got {shown(name)}")
-    named, said = [each for each in named if each[0] not in drop], ()
+    named = [each for each in named if each[0] not in drop]
+    said: tuple[str, ...] = ()
     if lines is not None and len(named) > 1 and _is_index(*named[0]):
         named, said = named[1:], (INDEX,)
     columns = [make_column(*each, lines=lines, label=each[0] == label) for each in named]
@@ -62,7 +63,7 @@ INDEX = (
 
 def _is_index(name: str, cells: np.ndarray) -> bool:
     numbers = all(map(is_number, cells))
-    return numbers and is_index(name, cells.astype(float))
+    return numbers and is_index(name, cells.astype(float).tolist())
 
 
 Named = list[tuple[str, np.ndarray]]
