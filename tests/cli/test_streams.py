@@ -178,16 +178,19 @@ def test_progress_is_told_in_lines_without_a_terminal(capsys: pytest.CaptureFixt
 
     def waiting_for(piece: str) -> None:
         nonlocal text
-        while piece not in text:
+        for _ in range(6000):
             time.sleep(0.01)
             text += capsys.readouterr().err
+            if piece in text:
+                return
+        pytest.fail(f"{piece!r} was not told: {text!r}")
 
     with progress_bar(quiet=False, every=0.01) as report:
         assert report is not None
         waiting_for("predicting, since 0:00:0")
-        report(0.25, 1000)
-        report(0.5, 2000)
-        waiting_for("simulating: 50%, ")
+        for done in (0.25, 0.5, 0.75):
+            report(done, int(4000 * done))
+            waiting_for(f"simulating: {done:.0%}, ")
         waiting_for("samples/s, 0:00:0")
     with sweep_progress(quiet=False, every=0.01):
         waiting_for("no run is finished yet")
