@@ -119,7 +119,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "readout_n": [NARROW],
     "p": [NARROW],
     "d": [NARROW | {"d": 1, "n": 10}],
-    "step_size": [ONE | {"step_size": [1e-3, 2e-3]}],
+    "step_size": [ONE | {"step_size": [1e-3, 2e-3]}, ONE | {"step_size": 0.0}],
     "length that a step adds to a row": [ONE | {"step_size": 10.0}],
     "tails of a step over its length": [ONE | {"step_size": 10.0, "n": 1}],
     "dimension of the mean field": [NARROW],
@@ -169,7 +169,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "neurons of a symmetric start": [NARROW | {"p": 34}],
     "p/d": [WIDE | {"p": 4}],
     "n/d": [WIDE | {"n": 4}],
-    "steps": [WIDE | {"steps": 5}],
+    "steps": [WIDE | {"steps": 5}, ONE | {"steps": 0}],
     "samples of the readout": [WIDE | {"readout_n": 0, "test_n": 0}],
     "dimensions of the inputs": [WIDE | {"d": 2}],
     "turn by the target's degree 2": [

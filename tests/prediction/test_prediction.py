@@ -149,7 +149,7 @@ def test_more_points_shrink_the_error() -> None:
         ),
         (
             {"p": 40_000},
-            r"narrow: too many neurons: .* p times min\(d, p \+ r\) must be at most 65536",
+            r"narrow: too many neurons: .* p times min\(d, p \+ r\) must be at most 262144",
         ),
         (
             {"readout_batch": "last", "readout_n": "n", "n": "d^3"},

@@ -51,7 +51,7 @@ COVERED: dict[str, set[str]] = {
     name: {field for changes, _ in WORDS for field in changes}
     for name in ("narrow", "reused", "one pass")
 }
-HEAVY: dict[str, Any] = {"target": "x1 + x2^2", "d": 10**5, "p": 300, "readout_n": 0, "test_n": 0}
+HEAVY: dict[str, Any] = {"target": "x1 + x2^2", "d": 10**5, "p": 600, "readout_n": 0, "test_n": 0}
 """Too many weights for runs to be drawn: the limits of means over runs hold."""
 WIDE: dict[str, Any] = {"target": "x1", "d": 100, "n": 200, "p": 40, "ridge": 1.0}
 ONE, TWO = {"steps": 1, "step_size": 1.0}, {"steps": 2, "step_size": 1.0}

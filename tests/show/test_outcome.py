@@ -80,6 +80,7 @@ def test_the_cosine_of_random_neurons_is_a_median() -> None:
         assert random_cosine(k, 400) != pytest.approx(math.sqrt(k / 400), rel=0.1)
 
 
+@pytest.mark.sentinel
 @pytest.mark.law
 def test_a_direction_far_above_chance_by_less_than_a_factor_is_weakly_aligned() -> None:
     """x2 at d = 40: some ten standard errors above random neurons, and less than twice as much."""

@@ -104,7 +104,7 @@ def test_entries_move_as_in_runs(name: str) -> None:
     ("fields", "sentence"),
     [
         ({"frame": "axes", "d": 10**5}, "frame must be random"),
-        ({"update": "adam(0.9, 0.99)", "d": 1000, "p": 100}, "too many neurons"),
+        ({"update": "adam(0.9, 0.99)", "d": 1000, "p": 300}, "too many neurons"),
         ({"update": "adam(0.9, 0)", "d": 10**5}, "a few entries make the step"),
         ({"update": "adam(0.9, 0.001)", "steps": 128}, "they may be inf times as large"),
         ({"update": "adam(0.9, 0.99)", "d": 10**5, "batches": "reused"}, "update must be"),

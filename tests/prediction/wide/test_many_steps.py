@@ -125,7 +125,7 @@ def excess(found: np.ndarray, predicted: np.ndarray) -> float:
     return float(abs(gap.mean()) / (BOUND * error + LEFT_OUT * abs(predicted.mean())))
 
 
-@pytest.mark.law(sentinel="relu 3")
+@pytest.mark.law
 @pytest.mark.parametrize("setting", CASES, ids=lambda s: f"{s.activation.name} {s.steps}")
 def test_rows_and_outliers_of_weights(setting: Setting) -> None:
     """Overlaps, lengths and the outliers above the threshold: 3 or 4 comparisons in 4 settings.

@@ -180,6 +180,7 @@ def test_one_noisier_direction_leaves_the_bulk() -> None:
     assert same.place(0.9 * np.sqrt(d / p)) == same.edge
 
 
+@pytest.mark.sentinel
 @pytest.mark.law
 def test_an_outlier_of_the_mean_counts_beside_samples_of_large_residuals() -> None:
     """relu, labels with a long tail: two outliers of the features in at least 10 of 12 runs.
