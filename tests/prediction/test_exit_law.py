@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from giantstep import InputError, NoTheoryError, Setting, exit_times, simulate
-from giantstep.prediction.exit_law import exit_law
+from giantstep.prediction.exit_law import _moments, exit_law, network_errors
 
 ONE: dict[str, Any] = {"p": 1, "start": "sphere", "readout_start": "ones", "rows": "normalised"}
 ONE |= {"readout_n": 0, "test_n": 0, "output_scale": "1/p"}
@@ -49,6 +49,67 @@ def test_runs_exit_as_drawn_paths_do(name: str) -> None:
     assert abs(found.mean - slower.mean) > 4 * error
 
 
+ERROR_CASES: dict[str, tuple[str, float, dict[str, Any]]] = {
+    "falls with the cosine": (
+        "relu(x1)",
+        0.4,
+        {"activation": "relu", "d": 100, "n": 1, "steps": 900, "step_size": 1e-2, "noise": 0.3},
+    ),
+    "falls with the square": (
+        "He2(x1)/2",
+        1.3,
+        {"activation": "He2", "d": 50, "n": 16, "steps": 3000, "step_size": 2e-3, "noise": 0.3},
+    ),
+    "two minima": (
+        "He2(x1)/2 + x1/10",
+        2.6,
+        {"activation": "He2 + He1", "d": 50, "n": 16, "steps": 3000, "step_size": 2e-3},
+    ),
+}
+
+
+@pytest.mark.law(sentinel="falls with the cosine")
+@pytest.mark.parametrize("name", ERROR_CASES)
+def test_runs_pass_an_error_as_drawn_paths_do(name: str) -> None:
+    """40 runs: the mean within four standard errors.
+
+    4000 test samples.  Wrong variants: the same neuron at half the step size; an error that does
+    not count label noise, where noise is a large part of what is left.
+    """
+    target, level, fields = ERROR_CASES[name]
+    observed = {"readout_n": 1, "test_n": 4000, "record": f"every({fields['steps'] // 100})"}
+    setting = Setting(target, **ONE | fields | observed, runs=40, seed=3)
+    found = exit_times(simulate(setting), error=level)
+    expected = exit_law(setting, error=level)
+    error = math.hypot(found.standard_error, expected.standard_error)
+    assert min(found.reached, expected.reached) > 0.99
+    assert abs(found.mean - expected.mean) < 4 * error
+    slower = exit_law(setting.vary(step_size=0.5 * setting.step_size[0]), error=level)
+    assert abs(found.mean - slower.mean) > 4 * error
+    if name == "falls with the cosine":
+        uncounted = exit_law(setting, error=level + setting.noise**2)
+        assert abs(found.mean - uncounted.mean) > 4 * error
+
+
+def test_the_error_falls_as_the_mean_step_goes() -> None:
+    """relu: 1 + 0.09 - 2 E[relu(z) relu(h)], an arc-cosine kernel; the slope is -2 A/(eta (1-m^2)).
+
+    A is the mean step across the row, the mean change of the cosine at d = 2 and n = 10^12.
+    Quadrature beside kinks is off by 2e-4.  Wrong variant: half of the squared error.
+    """
+    fields = ONE | {"activation": "relu", "noise": 0.3, "steps": 1, "step_size": 1e-9}
+    setting = Setting("relu(x1)", **fields, d=2, n=10**12)
+    m = np.linspace(-0.9, 0.9, 181)
+    angle = np.arccos(m)
+    kernel = (np.sin(angle) + (np.pi - angle) * m) / (2 * np.pi)
+    errors = network_errors(setting, m)
+    np.testing.assert_allclose(errors, 1.09 - 2 * kernel, atol=3e-4)
+    drift = _moments(setting, m)[0] / setting.step_size[0]
+    slope = -2 * drift / (1 - m**2)
+    np.testing.assert_allclose(slope, -(np.pi - angle) / np.pi, atol=3e-3)
+    assert np.abs(0.5 * slope + (np.pi - angle) / np.pi).max() > 0.1
+
+
 def test_without_noise_the_time_is_that_of_the_equation() -> None:
     """Linear neuron and label, n = 10^6, from m = 0.2: the noise of a step is negligible.
 
@@ -59,6 +120,20 @@ def test_without_noise_the_time_is_that_of_the_equation() -> None:
     expected = (math.atanh(0.5) - math.atanh(0.2)) / 1e-3
     assert exit_law(setting, cosine=0.5).mean == pytest.approx(expected, rel=5e-3)
     assert exit_law(setting, cosine=0.6).mean != pytest.approx(expected, rel=5e-3)
+
+
+def test_an_error_is_passed_on_one_side() -> None:
+    """Labels -z: E = 2 + 2 m is 1 at m = -1/2 and 3 at 1/2, and atanh(m) falls by eta a step.
+
+    Wrong variant: |m|, which starts beyond 0.1 where E = 2.4 and is 0.1 again where E = 1.8.
+    """
+    start = {"start": "orthogonal", "start_overlaps": [[0.2]], "d": 50, "n": 10**6}
+    setting = Setting("-x1", activation="He1", **ONE | start, steps=2000, step_size=1e-3)
+    for level, m in ((1.0, -0.5), (1.8, -0.1)):
+        expected = (math.atanh(0.2) - math.atanh(m)) / 1e-3
+        assert exit_law(setting, error=level).mean == pytest.approx(expected, rel=5e-3)
+    assert exit_law(setting, error=2.4).mean == 0.0
+    assert exit_law(setting, cosine=0.1).mean == 0.0
 
 
 PUBLISHED_MEAN, PUBLISHED_DEVIATION, PUBLISHED_RUNS = 1.327, 0.797, 10
@@ -108,6 +183,7 @@ def test_exit_times_lie_between_recorded_steps() -> None:
         ({"cosine": 0.5, "error": 1.0}, "give one of cosine and error"),
         ({"cosine": 1.5}, "cosine must be between 0 and 1, got 1.5"),
         ({"error": 0.1}, "error needs the network's own error"),
+        ({"error": math.nan}, "error must be a finite number, got nan"),
     ],
 )
 def test_bad_levels_are_refused(levels: dict[str, float], words: str) -> None:
@@ -129,6 +205,11 @@ def test_what_is_no_diffusion_is_refused() -> None:
         exit_law(setting.vary(d=1, step_size=1e-3), cosine=0.5)
     with pytest.raises(InputError, match="cosine must be between 0 and 1, got 0"):
         exit_law(setting, cosine=0.0)
+    small = setting.vary(step_size=1e-3, noise=0.5)
+    with pytest.raises(InputError, match=r"error must be at least 0\.25, .* got 0\.2"):
+        exit_law(small.vary(activation="He1"), error=0.2)
+    with pytest.raises(InputError, match="give one of cosine and error, got cosine=None and error"):
+        exit_law(setting)
     with pytest.raises(InputError, match=r"groups must be a whole number from 1 to 10\^8, got 0"):
         exit_law(setting, cosine=0.5, groups=0)
     with pytest.raises(InputError, match=r"paths must be a whole number .* got 1000000000000"):

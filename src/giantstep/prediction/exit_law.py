@@ -1,13 +1,14 @@
 """The law of an exit time: one neuron with normalised rows that takes many small steps.
 
-Its cosine m with the target is a Markov chain whose steps are small, and the time at which |m|
-first reaches a level is that of a diffusion from a random start, of which paths are drawn
-(docs/derivations/exit_times.md).
+Its cosine m with the target is a Markov chain whose steps are small, and the time at which |m| or
+the error of the network first reaches a level is that of a diffusion from a random start, of which
+paths are drawn (docs/derivations/exit_times.md).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -21,7 +22,7 @@ from giantstep.gaussian.rules import panel_rule
 from giantstep.prediction.limits import Limit, must_be, one_of, plain_step, refuse_beyond
 from giantstep.problem.network import given_overlaps, residuals, start_readout
 from giantstep.problem.setting import Setting
-from giantstep.records.exits import ExitTimes, check_cosine
+from giantstep.records.exits import ExitTimes, check_level
 
 EXIT_LAW = "the law of exit times"
 
@@ -90,15 +91,22 @@ LIMITS: tuple[Limit, ...] = (
 
 
 def exit_law(
-    setting: Setting, *, cosine: float, paths: int = 2048, groups: int = 2000
+    setting: Setting,
+    *,
+    cosine: float | None = None,
+    error: float | None = None,
+    paths: int = 2048,
+    groups: int = 2000,
 ) -> ExitTimes:
-    """Exit times of drawn paths: the step at which |cosine| of one neuron first reaches a level.
+    """Exit times of drawn paths: the step at which one neuron first reaches a level.
 
-    The setting has one neuron, one target direction, normalised rows and fresh batches, as one-pass
-    descent on the sphere has.  A start overlap is the one given, or that of a random row.  Steps
-    are taken in ``groups``, for so many ``paths``.
+    ``cosine`` -> the level that |m| rises to; ``error`` -> the level that the network's own error
+    E(m) falls to, label noise counted, as ``exit_times`` measures it with infinitely many test
+    samples.  Of both one is given.  The setting has one neuron, one target direction, normalised
+    rows and fresh batches, as one-pass descent on the sphere has.  A start overlap is the one
+    given, or that of a random row.  Steps are taken in ``groups``, for so many ``paths``.
 
-    docs/derivations/exit_times.md, eqs. (1) and (2).
+    docs/derivations/exit_times.md, eqs. (1) to (3).
 
     >>> from giantstep import Setting, exit_law
     >>> setting = Setting("x1", d=100, n=1, p=1, steps=2000, step_size=1e-2, rows="normalised",
@@ -106,19 +114,20 @@ def exit_law(
     >>> bool(50 < exit_law(setting, cosine=0.5).mean < 400)
     True
     """
-    check_cosine(cosine)
+    check_level(cosine, error)
     for name, count in (("paths", paths), ("groups", groups)):
         # So many numbers are a few GB.
         if not (isinstance(count, Integral) and 1 <= count <= 10**8):
             raise InputError(f"{name} must be a whole number from 1 to 10^8, got {shown(count)}")
     refuse_beyond(LIMITS, setting)
-    grid = _grid(cosine, setting.d)
+    grid = _grid(1.0 if cosine is None else cosine, setting.d)
+    beyond = _beyond_level(setting, grid, cosine, error)
     mean, variance = _moments(setting, grid)
     # A seed apart from those that a simulation is given.
     key = np.random.default_rng([2**62, setting.d, setting.n])
     state = _starts(setting, key, paths)
     ends = np.unique(np.linspace(0, setting.steps, groups + 1).astype(int))
-    exits = np.where(np.abs(state) >= cosine, 0.0, np.nan)
+    exits = np.where(beyond(state) >= 0.0, 0.0, np.nan)
     for begin, end in pairwise(ends):
         left = np.isnan(exits)
         if not left.any():
@@ -127,10 +136,38 @@ def exit_law(
         spread = np.sqrt(size * np.interp(before, grid, variance))
         after = before + size * np.interp(before, grid, mean)
         after = after + spread * key.standard_normal(len(before))
-        share = (cosine - np.abs(before)) / (np.abs(after) - np.abs(before))
-        exits[left] = np.where(np.abs(after) >= cosine, begin + share * size, np.nan)
+        first, last = beyond(before), beyond(after)
+        passed = last >= 0.0
+        share = np.divide(-first, last - first, where=passed, out=np.full(len(first), np.nan))
+        exits[left] = begin + share * size
         state[left] = after
     return ExitTimes(exits)
+
+
+def _beyond_level(
+    setting: Setting, grid: Float[np.ndarray, " k"], cosine: float | None, error: float | None
+) -> Callable[[Float[np.ndarray, " paths"]], Float[np.ndarray, " paths"]]:
+    """How far beyond its level a neuron with each cosine is, negative before it reaches it."""
+    if cosine is not None:
+        return lambda m: np.abs(m) - cosine
+    assert error is not None
+    errors = network_errors(setting, grid)
+    if error < errors.min():
+        raise InputError(
+            f"error must be at least {errors.min():.6g}, which no cosine of this neuron brings it "
+            f"below, got {shown(error)}"
+        )
+    return lambda m: error - np.interp(m, grid, errors)
+
+
+def network_errors(setting: Setting, cosines: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
+    """E(m), the mean squared error of the neuron with each cosine, label noise counted.
+
+    docs/derivations/exit_times.md, eq. (3).
+    """
+    points = _points(setting)
+    squares = ((points.labels(m) - points.size * points.feature) ** 2 for m in cosines)
+    return np.array([points.weights @ square for square in squares]) + setting.noise**2
 
 
 def _grid(level: float, d: int, *, half: int = 150) -> Float[np.ndarray, " k"]:
@@ -163,10 +200,13 @@ class Points:
         """z, the coordinate along the target."""
         return cosine * self.h + math.sqrt(1.0 - cosine * cosine) * self.u
 
+    def labels(self, cosine: float) -> Float[np.ndarray, " k"]:
+        """The target there, without label noise."""
+        return np.asarray(self.setting.target([self.target(cosine)]))
+
     def residuals(self, cosine: float) -> Float[np.ndarray, " k"]:
         """y - f without label noise, or y."""
-        labels = np.asarray(self.setting.target([self.target(cosine)]))
-        return np.asarray(residuals(self.setting, labels, self.size * self.feature))
+        return np.asarray(residuals(self.setting, self.labels(cosine), self.size * self.feature))
 
 
 def _points(setting: Setting, *, nodes: int = 224, negligible: float = 1e-12) -> Points:
@@ -187,18 +227,20 @@ def _moments(
     h, slope = points.h, points.size * points.slope
     means, variances = [], []
     for m in cosines:
-        error, across = points.residuals(m), points.target(m) - m * h
+        error, sine = points.residuals(m), math.sqrt(1.0 - m * m)
         first = points.weights * slope * error
         second = points.weights * slope**2 * (error**2 + setting.noise**2)
-        drift = eta * float(first @ across)
+        push = eta * float(first @ points.u)
+        drift = sine * push
         # Squared length that the row gains at right angles to itself.
         gain = eta**2 / n * float(second @ (points.u**2 + setting.d - 2.0))
-        gain += (1.0 - 1.0 / n) * drift**2 / (1.0 - m * m)
+        gain += (1.0 - 1.0 / n) * push**2
         mean = drift - 0.5 * m * gain
         if not setting.gradient.kind.tangent:
             # A step along the row scales what it does across.
             along = eta * float(first @ h)
-            mean -= eta**2 / n * float(second @ (across * h)) + (1.0 - 1.0 / n) * drift * along
+            mean -= eta**2 / n * sine * float(second @ (points.u * h))
+            mean -= (1.0 - 1.0 / n) * drift * along
         means.append(mean)
-        variances.append(eta**2 / n * float(second @ across**2) - drift**2 / n)
+        variances.append(eta**2 / n * sine**2 * float(second @ points.u**2) - drift**2 / n)
     return np.array(means), np.array(variances)

@@ -55,10 +55,16 @@ class ExitTimes:
         return self.deviation / math.sqrt(max(len(self.finite), 1))
 
 
-def check_cosine(cosine: float) -> None:
-    """Refuse a level of a cosine that nothing passes, or that every start has passed."""
-    if not (isinstance(cosine, Real) and 0.0 < cosine < 1.0):
+def check_level(cosine: float | None, error: float | None) -> None:
+    """Refuse two levels or none, a cosine that nothing or all pass, and what is no number."""
+    if (cosine is None) == (error is None):
+        raise InputError(
+            f"give one of cosine and error, got cosine={shown(cosine)} and error={shown(error)}"
+        )
+    if cosine is not None and not (isinstance(cosine, Real) and 0.0 < cosine < 1.0):
         raise InputError(f"cosine must be between 0 and 1, got {shown(cosine)}")
+    if error is not None and not (isinstance(error, Real) and math.isfinite(error)):
+        raise InputError(f"error must be a finite number, got {shown(error)}")
 
 
 def exit_times(
@@ -67,20 +73,19 @@ def exit_times(
     """The step at which each run first passes a level, between recorded steps by a straight line.
 
     ``cosine`` -> the level that |P w_i|/|w_i| of the best neuron rises to, P the projection on the
-    target directions; ``error`` -> the level that the network's own error falls to.  Of both one is
-    given.  The law of these times for one neuron is in docs/derivations/exit_times.md.
+    target directions; ``error`` -> the level that the network's own error falls to, the
+    ``network_error`` of the trajectory.  Of both one is given.  The law of these times for one
+    neuron is in docs/derivations/exit_times.md.
 
     >>> from giantstep import Setting, exit_times, simulate
     >>> setting = Setting("x1", d=1000, n="4d", p=4, steps=2, runs=3, readout_n=0, test_n=0)
     >>> bool(exit_times(simulate(setting), cosine=0.3).mean < 1)
     True
     """
-    if (cosine is None) == (error is None):
-        raise InputError(f"give one of cosine and error, got cosine={cosine} and error={error}")
+    check_level(cosine, error)
     if not isinstance(trajectory, Trajectory):
         raise InputError(f"trajectory must be one of simulate or predict, got {shown(trajectory)}")
     if cosine is not None:
-        check_cosine(cosine)
         r = trajectory.overlap.shape[-1]
         values = trajectory.alignment(np.eye(r)).max(axis=2) - cosine
     else:
