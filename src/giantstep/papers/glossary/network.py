@@ -11,8 +11,8 @@ TERMS = (
             "$d$ is the number of inputs, $n$ the number of samples of one step (the batch), and "
             r"$p$ the number of neurons.  $n\sim{d^k}$ says that the batch grows like $d^k$, "
             "times any number.  `batch(rho)` as a lookahead takes the gradient of a batch after a "
-            "step of size $\\rho$ on that batch.  The capital letter $D$ is the effective dimension of "
-            "inputs whose variances differ, which takes the place of $d$ in powers such as $d^k$."
+            "step of size $\\rho$ on that batch.  The letter $D$ is the effective dimension "
+            "of inputs whose variances differ.  It takes the place of $d$ in powers such as $d^k$."
         ),
         r"$D=\mathrm{tr}(\Sigma)\,w^{\top}\Sigma{w}/w^{\top}\Sigma^2w$, with the covariance "
         r"$\Sigma$ of the inputs and the target direction $w$",

@@ -123,8 +123,8 @@ STEP_WORDS = (
         ("none", "sample"),
         (
             "With the lookahead `none` a step takes its gradient at the rows as they are.  With "
-            "`sample(rho)` it takes the gradient of each sample after a step of size $\\rho$ on that "
-            "sample alone, which is then undone."
+            "`sample(rho)` it takes the gradient of each sample after a step of size $\\rho$ on "
+            "that sample alone, which is then undone."
         ),
         see=("lookahead", "batch"),
     ),
