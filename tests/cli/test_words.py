@@ -16,12 +16,16 @@ from giantstep.cli import claims
 from giantstep.cli.app import app
 from giantstep.cli.commands import COMMANDS
 from giantstep.cli.main import main
+from giantstep.errors import InputError
+from giantstep.language.word import Word
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.stored import stored_records
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.glossary import BY_NAME, TERMS, look_up
 from giantstep.papers.references import ANALYSIS, REFERENCES, REQUIREMENTS, papers_in
 from giantstep.problem.catalog import CATALOG
+from giantstep.problem.inputs import LAWS
+from giantstep.problem.momentum import MOMENTA
 from giantstep.problem.setting import GROUPS, Setting
 from giantstep.show.tex import plain_words
 
@@ -283,6 +287,63 @@ def test_every_field_of_a_setting_can_be_explained(capsys: pytest.CaptureFixture
         assert look_up(field)
     assert "corruption" in said(["explain", "corruption"], capsys)
     assert "N(0, 1/p)" in said(["explain", "readout_start"], capsys)
+
+
+def words_of_fields() -> dict[str, list[str]]:
+    """The words that each field takes: the names of its kinds, or those that its refusal lists."""
+    words = {
+        "inputs": list(LAWS),
+        "momentum": [each.name or each.meaning for each in MOMENTA.values()],
+    }
+    for name, held in vars(Setting("x1")).items():
+        if isinstance(held, Word):
+            words[name] = list(held.kinds)
+        elif isinstance(held, str):
+            with pytest.raises(InputError) as refused:
+                Setting("x1", **{name: "?"})
+            # A list of words: none with a space, as numbers and formulas are told.
+            plain = re.sub(r"\([^()]*\)", "", str(refused.value))
+            listed = re.match(r"\w+ must be ((?:[a-z]\w*(?:, | or |, got))+) ", plain)
+            if listed:
+                words[name] = re.findall(
+                    r"\w+", listed[1].removesuffix(", got").replace(" or ", ", ")
+                )
+    return words
+
+
+def unexplained(words: dict[str, list[str]]) -> list[str]:
+    """Words of fields whose term is missing, or says nothing of the field."""
+    missing = []
+    for field, names in words.items():
+        for name in names:
+            term = BY_NAME.get(name)
+            text = "" if term is None else " ".join([*term.names, term.text, *term.see])
+            if field.replace("_", " ") not in text.lower().replace("_", " "):
+                missing.append(f"{field} {name}")
+    return missing
+
+
+def test_every_word_that_a_field_takes_is_explained() -> None:
+    """All lists of kinds, by the table of each; a word of several fields names all of them."""
+    words = words_of_fields()
+    walked = [set(names) for names in words.values()]
+    assert all(set(kinds.kinds) in walked for kinds in Word.__subclasses__())
+    assert {"residual", "rows", "label_kind", "frame", "engine", "device"} <= set(words)
+    assert unexplained(words) == []
+    wrong = {"update": ["adam", "lion"], "loss": ["adam"]}
+    assert unexplained(wrong) == ["update lion", "loss adam"]
+
+
+def test_inputs_open_with_the_field_and_the_letter_d_has_both_dimensions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = " ".join(said(["explain", "inputs"], capsys).split())
+    assert text.startswith("inputs As a field of a setting, inputs is the distribution of x")
+    assert all(name in text for name in LAWS if name != "gaussian")
+    text = " ".join(said(["explain", "D"], capsys).split())
+    assert "d is the number of inputs" in text
+    assert "D is the effective dimension" in text
+    assert "tr(Σ)" in text
 
 
 def test_floors_promise_no_more_than_a_lower_bound(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,6 +57,31 @@ def test_shares_of_a_simulation_are_those_of_theory(activation: str) -> None:
 
 
 @pytest.mark.law
+@pytest.mark.parametrize("activation", ["relu", "He2"])
+@pytest.mark.parametrize(("p", "r"), [(20, 10), (20, 2), (40, 20)])
+@pytest.mark.parametrize("n", ["10d", "40d", "200d"])
+def test_shares_are_as_certain_as_the_law_says(activation: str, p: int, r: int, n: str) -> None:
+    """Up to 4 standard errors of 16 runs, with up to half as many directions as neurons."""
+    target = separable("He2", r, 1.0)
+    setting = BASE.vary(target=target, activation=activation, d=200, p=p, n=n, runs=16, seed=902)
+    measured, law = emergence([simulate(setting)]), emergence_law(setting)
+    gap = np.abs(measured.share[0] - law.share)
+    assert np.all(gap < law.uncertainty + 4 * measured.error[0])
+
+
+@pytest.mark.law
+def test_many_directions_are_beyond_what_width_and_samples_leave_out() -> None:
+    """The wrong variant: without the terms in 1/p the uncertainty of the law is too small."""
+    target = separable("He2", 10, 0.6)
+    setting = BASE.vary(target=target, activation="relu", d=200, p=20, n="200d", runs=64, seed=903)
+    measured, law = emergence([simulate(setting)]), emergence_law(setting)
+    gap = np.abs(measured.share[0] - law.share) - 4 * measured.error[0]
+    assert np.all(gap < law.uncertainty)
+    wrong = law.share * (1.0 - law.share) * (20 / 200 + 2.5 / 200)
+    assert np.any(gap > wrong)
+
+
+@pytest.mark.law
 def test_the_sum_of_a_simulation_has_the_exponent_of_theory() -> None:
     """Within 4 standard errors over runs, at sizes where the limit is rejected."""
     settings = [BASE.vary(activation="He2", n=n) for n in (8000, 24_000, 72_000)]

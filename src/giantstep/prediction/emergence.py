@@ -97,11 +97,14 @@ class EmergenceLaw:
     ``share`` is |P w*_k|^2, ``remaining`` the share of the variance along directions that are not
     in the span.  A giant step on ``needed`` samples has the share of about one half; they are
     infinite where the step learns nothing, and rows at random have the share p/d.
+    ``uncertainty`` is how far the mean share of runs may be from ``share``, and that of
+    ``remaining`` is its mean over directions, weighted by their variances.
 
     docs/derivations/scaling.md, section 1.
     """
 
     share: Float[np.ndarray, " r"]
+    uncertainty: Float[np.ndarray, " r"]
     needed: Float[np.ndarray, " r"]
     remaining: float
 
@@ -132,8 +135,9 @@ def squares_along(series: HermiteSeries) -> Float[np.ndarray, " r"]:
 def emergence_law(setting: Setting) -> EmergenceLaw:
     """Shares of the target's directions after one giant step from the labels.
 
-    share_k = x_k/(1 + x_k), docs/derivations/scaling.md, eq. (2) and (3), with r << p << d and
-    n >= 10 d.
+    share_k = x_k/(1 + x_k), docs/derivations/scaling.md, eq. (2) and (3), for p <= d/5, r <= p
+    and n >= 10 d.  ``uncertainty`` counts the terms of order r/p, 1/p, p/d and d/n that are left
+    out.
 
     >>> from giantstep import Setting, emergence_law
     >>> base = Setting(
@@ -161,6 +165,9 @@ def emergence_law(setting: Setting) -> EmergenceLaw:
     ratio = (1.0 / d + size * (signal + along / setting.n)) / (1.0 + size * d * noise / setting.n)
     variance = variances_by_direction(series)
     share = p * ratio / (1.0 + p * ratio)
+    # Measured: docs/derivations/scaling.md, after eq. (3).
+    left_out = (np.sum(share) + 4.0) / p + p / d + 2.5 * d / setting.n
     needed = np.full(len(signal), np.inf)
     np.divide(d * noise, p * signal, out=needed, where=signal > 0.0)
-    return EmergenceLaw(share, needed, float((1.0 - share) @ variance / np.sum(variance)))
+    remaining = float((1.0 - share) @ variance / np.sum(variance))
+    return EmergenceLaw(share, share * (1.0 - share) * left_out, needed, remaining)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from giantstep.errors import unknown_name
-from giantstep.papers.glossary import comparison, network, spectra, steps, target, verdicts
+from giantstep.papers.glossary import comparison, network, options, spectra, steps, target, verdicts
 from giantstep.papers.glossary.term import Term
 from giantstep.problem.setting import DEFAULTS, Setting
 
 TERMS = tuple(
     term
-    for words in (steps, target, network, spectra, comparison, verdicts)
+    for words in (steps, target, network, options, spectra, comparison, verdicts)
     for term in words.TERMS
 )
 

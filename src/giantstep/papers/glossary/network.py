@@ -10,9 +10,13 @@ TERMS = (
         (
             "$d$ is the number of inputs, $n$ the number of samples of one step (the batch), and "
             r"$p$ the number of neurons.  $n\sim{d^k}$ says that the batch grows like $d^k$, "
-            "times any number."
+            "times any number.  `batch(rho)` as a lookahead takes the gradient of a batch after a "
+            "step of size $\\rho$ on that batch.  The letter $D$ is the effective dimension "
+            "of inputs whose variances differ.  It takes the place of $d$ in powers such as $d^k$."
         ),
-        see=("giant", "width"),
+        r"$D=\mathrm{tr}(\Sigma)\,w^{\top}\Sigma{w}/w^{\top}\Sigma^2w$, with the covariance "
+        r"$\Sigma$ of the inputs and the target direction $w$",
+        ("effective dimension", "giant", "width", "lookahead"),
     ),
     Term(
         ("width", "quadratic width", "wide"),
@@ -63,7 +67,7 @@ TERMS = (
         see=("b_k",),
     ),
     Term(
-        ("start", "symmetric", "symmetric start", "sphere", "orthogonal", "given"),
+        ("start", "symmetric", "symmetric start", "sphere", "given"),
         (
             "The start is the first layer $W$ before the first step.  symmetric: neurons start "
             "in pairs that cancel, so the output starts at 0.  sphere: independent rows of "
@@ -72,7 +76,7 @@ TERMS = (
             "orthonormal rows, with given overlaps with the target or none.  given: rows with "
             "the overlaps and the Gram matrix that you give."
         ),
-        see=("readout", "order d^-1/2"),
+        see=("readout", "order d^-1/2", "orthogonal", "bias_at"),
         paper=GIANT,
         linked=("symmetric start",),
     ),
@@ -142,11 +146,11 @@ TERMS = (
             r"$\min_a\frac{1}{n}\sum_\mu(y_\mu-s_pa^{\top}\sigma(Wx_\mu))^2+\lambda\|a\|^2$, "
             r"where $\lambda$ is the ridge penalty"
         ),
-        ("ridge", "floor"),
+        ("ridge", "floor", "readout_between", "bias_at"),
         linked=("readout",),
     ),
     Term(
-        ("readout_start", "uniform", "signs", "alternating", "ones"),
+        ("readout_start", "signs", "alternating", "ones"),
         (
             "The readout start holds the entries of the readout $a$ before the first step.  "
             "signs: $+1$ or $-1$ at random.  alternating: $+1$, $-1$, $+1$, and so on.  ones: 1. "
@@ -176,7 +180,7 @@ TERMS = (
             "The ridge is the penalty of the readout.  With cv several penalties are tried, and "
             "the one with the least leave-one-out error is used.  Tables show it."
         ),
-        see=("readout",),
+        see=("readout", "readout_between"),
         linked=("ridge",),
     ),
     Term(

@@ -87,15 +87,14 @@ TERMS = (
         see=("outlier", "bulk"),
     ),
     Term(
-        ("without noise", "cosine of its direction", "neurons", "inputs"),
+        ("without noise", "cosine of its direction", "neurons"),
         (
             "These are columns for the outliers of a given matrix.  'without noise' is the "
             "singular value of the signal alone.  'cosine of its direction' compares the "
             "measured direction with that of the signal.  'neurons' and 'inputs' count how many "
-            "share the direction.  As a field of a setting, inputs is the distribution of $x$, "
-            "gaussian by default."
+            "share the direction."
         ),
-        see=("outlier", "bulk"),
+        see=("outlier", "bulk", "inputs"),
     ),
     Term(
         ("noise edge", "beyond noise", "within noise", "value", "cosine of two halves"),

@@ -33,7 +33,7 @@ TERMS = (
             "Batches are fresh if every step uses new samples.  A step then depends only on the "
             "average gradient, and the staircase of the target decides what is learned."
         ),
-        see=("reused", "staircase"),
+        see=("reused", "staircase", "readout_batch"),
         paper=f"{GIANT}, Conjecture 1",
         linked=("fresh batch",),
     ),

@@ -292,10 +292,11 @@ TERMS = (
         (
             "Labels are deflated if their low degrees were fitted and subtracted before the "
             r"step.  At $n\sim{d^2}$ the linear part would otherwise hide the quadratic one.  "
-            "`--deflate 1` subtracts it."
+            "`--deflate 1` subtracts it.  With the residual `labels` a step fits the labels $y$ "
+            "alone, as if the network answered 0."
         ),
         "$y$ minus the fitted Hermite part of $y$ of degree at most $k$",
-        ("T_k", "five regimes"),
+        ("T_k", "five regimes", "residual"),
         GIANT,
         linked=("deflated",),
     ),

@@ -36,9 +36,10 @@ TERMS = (
         ("cell", "cells", "grid", "axis", "axes"),
         (
             "A cell is one setting of a sweep.  The axes of a sweep are the fields that vary, "
-            "and its grid has a cell for each combination of their values."
+            "and its grid has a cell for each combination of their values.  With the frame axes "
+            "the target directions are the first axes of the inputs."
         ),
-        see=("setting", "finished"),
+        see=("setting", "finished", "frame"),
     ),
     Term(
         ("finished", "failed", "worker", "workers", "arrays"),
