@@ -195,3 +195,14 @@ def test_an_odd_link_of_many_directions_has_generative_exponent_one() -> None:
         for exponent, value in zip(alone.exponents.tolist(), alone.coefficients, strict=True):
             assert exact.get(tuple(exponent), 0.0) == pytest.approx(value, abs=1e-8)
         assert alone.square == pytest.approx(full.square)
+
+
+def test_points_may_have_different_numbers_of_runs() -> None:
+    """As predictions have that draw runs at some sizes; exponents are those of the first runs."""
+    base = Setting("separable(He2, 5, 1)", d=100, p=10, steps=1, readout_n=0, test_n=0)
+    points = [simulate(base.vary(n=n, runs=runs)) for n, runs in ((500, 2), (5000, 3), (50_000, 3))]
+    curves = emergence(points)
+    assert [len(values) for values in curves.left] == [2, 3, 3]
+    np.testing.assert_allclose(curves.remaining, [values.mean() for values in curves.left])
+    same = emergence([points[0], *(simulate(base.vary(n=n, runs=2)) for n in (5000, 50_000))])
+    np.testing.assert_allclose(curves.exponents(), same.exponents())

@@ -26,8 +26,9 @@ class Emergence:
 
     ``share`` are means over runs with standard ``error``; ``variance`` is what each direction holds
     of the target on its own.  ``left`` is sum_k variance_k (1 - share_k) of each run, as a share of
-    all variance: what is not learned yet.  ``remaining`` is its mean over runs with its standard
-    error.  ``theory`` names the theory, None for a simulation.
+    all variance: what is not learned yet, an array of the runs for each number of samples.
+    ``remaining`` is its mean over runs with its standard error.  ``theory`` names the theory, None
+    for a simulation.
 
     docs/derivations/scaling.md, section 1.
     """
@@ -36,7 +37,7 @@ class Emergence:
     share: Float[np.ndarray, "t r"]
     error: Float[np.ndarray, "t r"]
     variance: Float[np.ndarray, " r"]
-    left: Float[np.ndarray, "t runs"]
+    left: tuple[Float[np.ndarray, " runs"], ...]
     theory: str | None = None
 
     def __repr__(self) -> str:
@@ -50,12 +51,12 @@ class Emergence:
     @property
     def remaining(self) -> Float[np.ndarray, " t"]:
         """The share of the variance that is not learned, mean over runs."""
-        return np.asarray(self.left.mean(axis=1))
+        return np.array([values.mean() for values in self.left])
 
     @property
     def remaining_error(self) -> Float[np.ndarray, " t"]:
         """Standard error of that mean; NaN of one run."""
-        return _standard_error(self.left.T)
+        return np.array([_standard_error(values) for values in self.left])
 
     def exponents(
         self, window: tuple[float, float] = (0.0, math.inf)
@@ -70,9 +71,12 @@ class Emergence:
                 "window must hold at least two numbers of samples, "
                 f"got {int(np.sum(seen))} from {window[0]:g} to {window[1]:g}"
             )
-        if not np.all(self.left[seen] > 0.0):
+        # Predictions may have drawn more runs at some sizes than at others.
+        runs = min(map(len, self.left))
+        left = np.array([values[:runs] for values in self.left])[seen]
+        if not np.all(left > 0.0):
             raise InputError("window must end before everything is learned, it does not")
-        return np.polyfit(np.log(self.samples[seen]), np.log(self.left[seen]), 1)[0]
+        return np.polyfit(np.log(self.samples[seen]), np.log(left), 1)[0]
 
     def exponent(self, window: tuple[float, float] = (0.0, math.inf)) -> tuple[float, float]:
         """Mean over runs of that exponent, and its standard error (NaN of one run).
@@ -139,7 +143,7 @@ def emergence(trajectories: Trajectory | Sequence[Trajectory]) -> Emergence:
         share=np.array([share.mean(axis=0) for share in shares]),
         error=np.array([_standard_error(share) for share in shares]),
         variance=variance,
-        left=np.array([(1.0 - share) @ weights for share in shares]),
+        left=tuple((1.0 - share) @ weights for share in shares),
         theory=first.theory,
     )
 
