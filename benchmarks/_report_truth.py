@@ -255,8 +255,8 @@ def sentences(
     nothing = planted.name == "nothing"
     told = re.search(r"^(\d+) directions? (?:is|are) certain", many)
     count = int(told[1]) if told else 0
-    # Columns that a direction correlates with need not be part of it.
-    made_of = re.sub(r"It correlates most with .*?\)\.", "", which)
+    # Columns that a direction correlates with, or that are shuffled, need not be part of it.
+    made_of = re.sub(r"(It correlates most with|Shuffling one column) .*?\)\.", "", which)
     named = set(re.findall(r"\b(x\d+(?: = \w+| is missing)?) \(", made_of))
     true = planted.columns
     few = planted.better is None

@@ -7,10 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from giantstep.estimator.parts import Part
 from giantstep.reports.answer import answer, shape
 from giantstep.reports.comparison import Compared, Left, best_peer
 from giantstep.reports.directions import Curve, Direction
 from giantstep.reports.interval import Interval, interval, rounded
+from giantstep.reports.lost import Lost
 from giantstep.reports.page import _direction, _plane_caption
 from giantstep.reports.pictures import label_picture, shown_rows, strips
 from giantstep.reports.record import Report
@@ -144,6 +146,36 @@ def test_a_direction_that_refits_lack_is_said_to_be_found_in_some() -> None:
     assert "Small discs: none, because no refit found the direction." in drawn
     assert "Large discs" not in drawn
     assert "nan" not in drawn
+    badges = [
+        re.findall(r'class="badge">([^<]*)<', _direction(record, each, 1))
+        for each in (some, none, replace(none, certain=False))
+    ]
+    assert badges == [
+        ["certain"],
+        ["certain on all rows, found in 0 of 3 refits"],
+        ["not certain"],
+    ]
+
+
+def test_columns_are_named_by_what_is_lost_where_weights_do_not_name_them() -> None:
+    sure = direction(AT, 0.1, True)
+    lost = (Lost("c", interval(0.4, 0.02)), Lost("a", interval(0.1, 0.02)))
+    said = answer(replace(made(), directions=(sure,), lost=lost))[2]
+    costs = "Shuffling one column at a time costs held-out rows most in c (40 %, 36 % to 44 %) and"
+    assert said.startswith("Direction 1 is made of")
+    assert costs in said
+    assert "offsets" not in said
+    offsets = replace(sure, references=("city = Rome",))
+    assert "Weights of categories are offsets" in which(offsets)
+    rare = replace(sure, stability=(0.0, 0.9, 0.2), alone=(0.0, 0.9, 0.2))
+    for name, without in (("directions", False), ("soft, by column", True)):
+        parts = (Part("linear", 0.1, 0.1, 0.01), Part(name, 0.9, 0.5, 0.4))
+        record = replace(made(), directions=(rare,), lost=lost)
+        record = replace(record, estimator=[SimpleNamespace(n_features_in_=4, parts_=parts)])
+        _, _, said, kind, _ = answer(record)
+        assert said.startswith("Only 1 of 3 refits finds direction 1. Shuffling one column")
+        assert ("part of the fit without directions" in said) == without
+        assert "direction 1" not in kind
 
 
 def test_fitted_directions_of_which_none_is_certain_are_told_tentatively() -> None:
@@ -238,12 +270,15 @@ def test_sentences_name_the_certain_direction() -> None:
         "weighted sum of columns."
     )
     assert kind.startswith(
-        "Along direction 3 on its own the label does not change beyond its error: it acts together "
-        "with the other directions."
+        "The label depends on direction 3 together with the other directions, or in a way that one "
+        "curve does not show beyond its error."
     )
     alone = made()
     alone = replace(alone, directions=(alone.directions[2],))
-    assert "refits differ too much to show its curve" in answer(alone)[3]
+    assert "The label depends on direction 3" not in answer(alone)[3]
+    assert "The label depends on direction 1 together with other columns, or" in answer(alone)[3]
+    two = answer(replace(alone, classes=("no", "yes")))[3]
+    assert two.startswith("The share of class 'yes' depends on direction 1")
 
 
 def places(picture: str, kind: str) -> np.ndarray:

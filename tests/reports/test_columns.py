@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from giantstep import GiantStepRegressor
 from giantstep.errors import InputError
 from giantstep.reports import columns
 from giantstep.reports.columns import prepare
@@ -73,3 +74,17 @@ def test_a_table_without_a_usable_column_is_refused() -> None:
         prepare(only)
     with pytest.raises(InputError, match="a column beside the label"):
         prepare(only.without(["constant", "empty", "id"]))
+
+
+def test_columns_whose_tails_are_shortened_are_named() -> None:
+    """A column of Student's law with 2 degrees of freedom, and a Gaussian one."""
+    key = np.random.default_rng(0)
+    numbers = {"calm": key.standard_normal(300), "wild": key.standard_t(2, 300)}
+    listed = [make_column(*each) for each in numbers.items()]
+    prepared = prepare(make_table([*listed, make_column("y", numbers["calm"])], "y"))
+    front = prepared.front().fit(prepared.rows)
+    fit = GiantStepRegressor(max_directions=0)
+    fit.fit(front.transform(prepared.rows), numbers["calm"])
+    [text] = prepared.shortened(front, fit._inputs.scaling.heavy)
+    assert text.startswith("Columns with heavy tails (wild) are shortened")
+    assert prepared.shortened(front, np.zeros(2, dtype=bool)) == []

@@ -91,6 +91,38 @@ def test_what_noise_hides_is_left_open() -> None:
     assert uniform.distance > FAR
 
 
+def test_no_kurtosis_is_below_one() -> None:
+    """Two values of about the same frequency have kurtosis 1, with an error."""
+    found = mean_kurtosis(np.random.default_rng(0).integers(0, 2, (200, 1)).astype(float))
+    assert found.low == 1.0
+    assert found.value >= 1.0
+    assert found.value - 1.96 * found.error < 1.0
+
+
+def test_rows_of_another_kurtosis_are_not_perhaps_gaussian() -> None:
+    """Student's law with 15 degrees of freedom has kurtosis 3.55: 64 columns of 200 rows see it.
+
+    Its distance from a Gaussian stays within the noise.
+    """
+    key = np.random.default_rng(0)
+    found = law("x", key.standard_t(15, (200, 64)), 0.05)
+    assert 3.0 < found.kurtosis.low < found.kurtosis.value < 4.0
+    assert found.noise > max(FAR, found.distance)
+    assert found.verdict == "tails"
+    assert law("x", key.standard_normal((200, 64)), 0.05).verdict == "open"
+    columns = (interval(1.8, 0.1), interval(5.0, 0.5))
+    text = Gaussianity("a", "b", columns, found, ()).sentences[0]
+    assert "Along x the rows are not quite Gaussian by their kurtosis" in text
+
+
+def test_a_direction_without_rows_has_no_verdict() -> None:
+    columns = (interval(1.8, 0.1), interval(5.0, 0.5))
+    none = law("direction 1", np.zeros((0, 1)), 0.05)
+    random = Along("random directions", interval(3.0, 0.1), 0.02, 0.06, "open")
+    text = Gaussianity("a", "b", columns, random, (none,)).sentences[0]
+    assert text.startswith("Along random directions the rows are perhaps Gaussian")
+
+
 def test_each_statement_is_told_what_the_law_does_to_it() -> None:
     def along(name: str, verdict: str) -> Along:
         return Along(name, interval(3.0, 0.1), 0.02, 0.03, verdict)

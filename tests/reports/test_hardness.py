@@ -1,5 +1,6 @@
 """How hard a fitted function is: its terms with errors, its staircase, rows with intervals."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ from giantstep.gaussian.rules import hermite_values
 from giantstep.problem.target import make_target
 from giantstep.reports.hardness import Agreed, Hardness, _named, next_rows
 from giantstep.reports.interval import interval
+from giantstep.reports.page import _hardness
 from giantstep.reports.terms import DRAWS, terms_of
 
 
@@ -87,7 +89,45 @@ def hard(staircase: tuple[int, ...], directions: int, learned: tuple[str, ...]) 
         neurons=4,
         rows=400,
         learned=learned,
+        found=5,
+        spanned=12,
     )
+
+
+@pytest.mark.parametrize(
+    ("changed", "agreed"),
+    [
+        ({}, True),
+        ({"found": 2}, False),
+        ({"found": 3}, True),
+        ({"stairs": 2}, False),
+        ({"leap": Agreed(1, 2, 5)}, False),
+        ({"generative": Agreed(1, 2, 5)}, False),
+    ],
+)
+def test_nothing_is_said_of_a_function_on_which_refits_do_not_agree(
+    changed: dict[str, Any], agreed: bool
+) -> None:
+    record = replace(hard((1,), 1, ("It is learned.",)), **changed)
+    assert record.agreed == agreed
+    words, drawn = " ".join(record.sentences), _hardness(SimpleNamespace(hardness=record, rows=400))
+    assert ("do not agree on a function, so nothing is said of how hard" in words) != agreed
+    for said in ("Its leap is", "It is learned.", "about 100 rows", "seen from"):
+        assert (said in words) == agreed
+        assert (said in drawn) == agreed
+    assert ("coefficient" in drawn) == agreed
+
+
+def test_the_target_is_called_the_fitted_function() -> None:
+    assert _named("It is the only direction of the target.") == (
+        "It is the only direction of the fitted function."
+    )
+
+
+def test_no_further_direction_explains_more_than_is_left() -> None:
+    text = " ".join(replace(hard((1,), 1, ()), next_rows=None).sentences)
+    assert "leaves less than 1 % of the label unexplained" in text
+    assert "seen from" not in text
 
 
 @pytest.mark.parametrize(
@@ -106,5 +146,11 @@ def test_the_staircase_is_named(staircase: tuple[int, ...], directions: int, sen
 def test_powers_of_d_are_given_as_numbers() -> None:
     text = " ".join(hard((1,), 2, ("Direction 2 needs about d^3 samples a step.",)).sentences)
     assert "d = 12, d^2 = 144, d^3 = 1,728" in text
+    assert "d that of independent columns" in text
     assert "from 150 (130 to 170) rows on" in text
     assert "300 (260 to 340)" in text
+
+
+def test_the_rank_of_few_rows_is_not_the_number_of_columns() -> None:
+    text = " ".join(replace(hard((1,), 1, ()), coordinates=130, spanned=99).sentences)
+    assert "of columns, of which so few rows span only 99 dimensions: here d = 130, d^2 =" in text

@@ -102,7 +102,9 @@ def test_words_and_gaps_go_through_all_five_sentences() -> None:
     how_much, how_many, which, kind, ahead = record.answer
     assert how_much.startswith("On rows held out the fit explains 9")
     assert how_many.startswith("2 directions are certain at level 0.02.")
-    made_of = re.sub(r"It correlates most with .*?\)\.", "", which)
+    made_of = re.sub(r"(It correlates most with|Shuffling one column) .*?\)\.", "", which)
+    assert "Weights of categories are offsets from one of them." in which
+    assert {each.column for each in record.lost} == {"a", "b", "colour"}
     named = re.findall(r"(?:of|mostly|and) ([\w =]+) \(", made_of)
     assert sorted(named) == ["a", "b", "colour = red"]
     assert "colour = green" not in which

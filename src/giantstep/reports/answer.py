@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from giantstep.estimator.parts import SOFT
 from giantstep.reports.comparison import best_peer, what_is_better
 from giantstep.reports.directions import Curve, Direction
 from giantstep.reports.interval import rounded
@@ -89,8 +90,10 @@ def _which(report: Report, most: int = 3) -> str:
     certain = [(number, direction) for number, direction in numbered if direction.certain][:most]
     if not certain:
         return " ".join([_with_care(len(numbered), most), *starmap(_mostly, numbered[:most])])
-    parts = [_made_of(number, direction) for number, direction in certain]
+    often = [(number, direction) for number, direction in certain if direction.often]
+    parts = [_made_of(number, direction) for number, direction in often]
     parts += [_lacking(number, d) for number, d in certain if d.found < len(d.stability)]
+    parts += _by_what_is_lost(report, [direction for _, direction in certain])
     turning = [str(number) for number, direction in certain if direction.turns]
     if len(turning) == 1:
         parts.append(
@@ -103,6 +106,21 @@ def _which(report: Report, most: int = 3) -> str:
             "weights of each are not."
         )
     return " ".join(parts)
+
+
+def _by_what_is_lost(report: Report, certain: Sequence[Direction], most: int = 5) -> list[str]:
+    """The columns that count where weights are offsets, or not those of most refits."""
+    texts = []
+    if any(direction.references for direction in certain):
+        texts.append("Weights of categories are offsets from one of them.")
+    if report.lost:
+        names = in_a_row([each.text for each in report.lost[:most]])
+        texts.append(f"Shuffling one column at a time costs held-out rows most in {names}.")
+    if not all(direction.often for direction in certain):
+        part = max(report.estimator[-1].parts_, key=lambda part: part.adds, default=None)
+        if part is not None and part.name in SOFT:
+            texts.append("Predictions come mostly from a part of the fit without directions.")
+    return texts
 
 
 def _with_care(fitted: int, most: int) -> str:
@@ -178,7 +196,8 @@ def _what_kind(report: Report) -> str:
 
 def _along(report: Report) -> str:
     """The label along the first certain direction."""
-    certain = [(number, d.curve) for number, d in enumerate(report.directions, 1) if d.certain]
+    numbered = enumerate(report.directions, 1)
+    certain = [(number, d.curve) for number, d in numbered if d.certain and d.often]
     if not certain:
         return ""
     number, curve = certain[0]
@@ -188,11 +207,12 @@ def _along(report: Report) -> str:
     form = shape(curve)
     if form not in (CONSTANT, UNCHANGED):
         return f"Along direction {number} {what} {form}."
-    if len(report.directions) > 1:
-        reason = "it acts together with the other directions"
-    else:
-        reason = "refits differ too much to show its curve"
-    return f"Along direction {number} on its own {what} {form}: {reason}."
+    # Rows held out need the direction: what its curve does not show is not missing.
+    others = "the other directions" if len(report.directions) > 1 else "other columns"
+    return (
+        f"{what[0].upper()}{what[1:]} depends on direction {number} together with {others}, or in "
+        "a way that one curve does not show beyond its error."
+    )
 
 
 def _against_a_line(report: Report) -> str:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -86,6 +87,18 @@ class Prepared:
                     values = _kept(fitted[-1], j)
                     listed += [Encoded(f"{name} = {v}", name, len(values) > 1) for v in values]
         return listed
+
+    def shortened(self, front: ColumnTransformer, heavy: Bool[np.ndarray, " d"]) -> list[str]:
+        """What is said of the columns whose tails an estimator draws in."""
+        names = np.array(self.encoded_names(front), dtype=object)[heavy]
+        if not len(names):
+            return []
+        return [
+            f"Columns with heavy tails ({_listed(names)}) are shortened: extreme values are drawn "
+            "towards the middle. Weights, directions and how far these are from Gaussian are those "
+            "of the shortened columns. Correlations, kurtosis of columns and random directions are "
+            "those of the columns as they are."
+        ]
 
     def encoded_names(self, front: ColumnTransformer) -> list[str]:
         """Names of the columns that a fitted front gives."""

@@ -72,6 +72,11 @@ class Direction:
         return sum(agreement >= FOUND for agreement in self.stability)
 
     @property
+    def often(self) -> bool:
+        """Whether at least half of the refits found it."""
+        return 2 * self.found >= len(self.stability)
+
+    @property
     def seen(self) -> Float[np.ndarray, " k"]:
         """The coordinates of the rows that have one."""
         return self.coordinate[np.isfinite(self.coordinate)]

@@ -31,7 +31,8 @@ class Along:
 
     kurtosis -> 3 for a Gaussian; distance -> the largest difference between the share of rows below
     a value and that of a Gaussian; noise -> what such a difference of as many Gaussian rows stays
-    below; verdict -> far, close, or open where the noise would hide a distance of ``FAR``.
+    below; verdict -> far, close, or where the noise would hide a distance of ``FAR`` tails if the
+    kurtosis is not 3, else open.
     """
 
     name: str
@@ -57,7 +58,8 @@ class Gaussianity:
     @property
     def sentences(self) -> tuple[str, ...]:
         low, high = self.columns
-        listed = (*self.found, self.random)
+        # A direction that no refit found has no rows.
+        listed = [a for a in (*self.found, self.random) if math.isfinite(a.distance)]
         verdicts = [_verdict([a.name for a in listed if a.verdict == v], v) for v in VERDICTS]
         kurtosis = (
             f"Kurtosis of columns goes from {low.plain} ({self.lightest}) to {high.plain} "
@@ -88,6 +90,7 @@ class Gaussianity:
 
 VERDICTS = {
     "far": "far from Gaussian",
+    "tails": "not quite Gaussian by their kurtosis, and so few rows cannot tell how far from it",
     "open": "perhaps Gaussian, which so few rows cannot tell",
     "close": "close to Gaussian",
 }
@@ -133,10 +136,11 @@ def law(name: str, values: Float[np.ndarray, "n k"], level: float, most: int = 5
     distance = float(np.mean(distances(values)))
     noise = distance_noise(len(values), level)
     # Within one of three: the tails of a logistic law have 4.2, those of a uniform one 1.8.
-    tails = abs(here.value - 3.0) >= 1.0 and not here.low <= 3.0 <= here.high
-    if tails or distance > max(noise, FAR):
+    differs = not here.low <= 3.0 <= here.high
+    if (differs and abs(here.value - 3.0) >= 1.0) or distance > max(noise, FAR):
         return Along(name, here, distance, noise, "far")
-    return Along(name, here, distance, noise, "open" if noise > FAR else "close")
+    hidden = "tails" if differs else "open"
+    return Along(name, here, distance, noise, hidden if noise > FAR else "close")
 
 
 def distances(values: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " k"]:
@@ -174,5 +178,5 @@ def mean_kurtosis(values: Float[np.ndarray, "n k"], most: int = 5_000) -> Interv
     influence = np.mean(z**4 - 2.0 * each * z**2 + each, axis=1)
     gaussian = 24.0 * float(np.mean((z.T @ z / n) ** 4))
     error = math.sqrt(max(float(np.var(influence)), gaussian) / n)
-    # Gaussian rows have mean 3 (n - 1)/(n + 1).
-    return interval(float(np.mean(each)) * (n + 1) / (n - 1), error)
+    # Gaussian rows have mean 3 (n - 1)/(n + 1).  No law has less than 1.
+    return interval(float(np.mean(each)) * (n + 1) / (n - 1), error, least=1.0)

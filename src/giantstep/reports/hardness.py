@@ -18,7 +18,7 @@ from giantstep.estimator.needs import SECOND
 from giantstep.estimator.steps import noise_edge
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import Target
-from giantstep.reports.directions import coordinates_of
+from giantstep.reports.directions import FOUND, Direction, coordinates_of
 from giantstep.reports.interval import Interval, interval
 from giantstep.reports.resamples import HeldOut
 from giantstep.reports.terms import Term, terms_of
@@ -48,8 +48,10 @@ class Hardness:
     network has learned after each step on n ~ d rows; stairs -> refits with the same staircase;
     needed -> rows after which the steps of the search are aligned with its directions, the least
     and the most over refits; next_rows -> rows that show a further direction which explains 1 % of
-    the label linearly, and quadratically; steps -> root mean square of the principal cosines after
-    1, 2, ... steps at this number of rows; coordinates -> independent columns, d.
+    the label linearly, and quadratically, None where the fit leaves less unexplained; steps -> root
+    mean square of the principal cosines after 1, 2, ... steps at this number of rows; coordinates
+    -> independent columns, d; spanned -> how many of them the rows span, fewer where rows are
+    fewer; found -> refits that have all of the directions.
     """
 
     function: str
@@ -61,16 +63,25 @@ class Hardness:
     staircase: tuple[int, ...]
     stairs: int
     needed: tuple[float, float, float]
-    next_rows: tuple[Interval, Interval]
+    next_rows: tuple[Interval, Interval] | None
     steps: tuple[Interval, ...]
     neurons: int
     rows: int
     learned: tuple[str, ...]
+    found: int
+    spanned: int
+
+    @property
+    def agreed(self) -> bool:
+        """Whether at least half of the refits have the directions, and the same of every number."""
+        same = (self.found, self.leap.same, self.generative.same, self.stairs)
+        return 2 * min(same) >= self.leap.resamples
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What theory says of the fitted function."""
-        first, second = (_rows_text(each) for each in self.next_rows)
+        if not self.agreed:
+            return (self._withheld,)
         return (
             self._sizes,
             f"Its leap is {self.leap.text}: the lowest degree of its terms. A first step sees "
@@ -81,8 +92,32 @@ class Hardness:
             f"{self._staircase} It is the same in {self.stairs} of {self.leap.resamples} refits.",
             " ".join(self.learned),
             self._needed,
+            self._next,
+        )
+
+    @property
+    def _withheld(self) -> str:
+        """Why nothing is said."""
+        what = "direction" if self.directions == 1 else f"{self.directions} directions"
+        return (
+            "The refits do not agree on a function, so nothing is said of how hard it is. Of "
+            f"{self.leap.resamples} refits {self.found} found its {what}, {self.leap.same} agree "
+            f"on the leap, {self.generative.same} on the generative exponent, and {self.stairs} on "
+            "the staircase."
+        )
+
+    @property
+    def _next(self) -> str:
+        """The rows that show a further direction."""
+        if self.next_rows is None:
+            return (
+                "The fit leaves less than 1 % of the label unexplained, so that no further "
+                "direction explains as much."
+            )
+        first, second = (_rows_text(each) for each in self.next_rows)
+        return (
             "A further direction that explains 1 % of the label linearly would be seen from "
-            f"{first} rows on, one that does so quadratically from {second}.",
+            f"{first} rows on, one that does so quadratically from {second}."
         )
 
     @property
@@ -102,9 +137,12 @@ class Hardness:
         """The powers of d that the sentences speak of, as numbers."""
         powers = sorted(set(re.findall(r"\bd\^(\d+)", " ".join((*self.learned, "d^2")))))
         sizes = ", ".join(f"d^{k} = {self.coordinates ** int(k):,}" for k in powers)
+        counted = "independent columns"
+        if self.spanned < self.coordinates:
+            counted = f"columns, of which so few rows span only {self.spanned:,} dimensions"
         return (
             "What follows tells how many rows giant steps need. n is the number of rows of a step, "
-            f"d that of independent columns: here d = {self.coordinates}, {sizes}. n ~ d means a "
+            f"d that of {counted}: here d = {self.coordinates:,}, {sizes}. n ~ d means a "
             "fixed multiple of d, so that these are rates and not counts of rows."
         )
 
@@ -131,7 +169,12 @@ def _rows_text(rows: Interval) -> str:
 
 
 def hardness(
-    held: HeldOut, pipeline: Any, score: Interval, share: float = 0.01, neurons: int = 4
+    held: HeldOut,
+    pipeline: Any,
+    score: Interval,
+    fitted: Sequence[Direction],
+    share: float = 0.01,
+    neurons: int = 4,
 ) -> Hardness | None:
     """None where no direction was fitted, or no coefficient is beyond its error."""
     model, problem = pipeline[-1], held.problem
@@ -141,7 +184,10 @@ def hardness(
     refits = [(p[-1], target_of(p[-1])) for p in held.pipelines.values()]
     analyses = [None if each is None else analyze(each, label_degree=2) for _, each in refits]
     here = analyze(target)
-    rows, c = len(problem.groups), model._inputs.to_white.shape[1]
+    rows, spanned = len(problem.groups), model._inputs.to_white.shape[1]
+    # Rows about their mean span one dimension less than their number, however many columns.
+    few = spanned >= len(np.unique(problem.groups)) - 1
+    c = int(model.n_features_in_) if few else spanned
     now, *needed = [_needed(*each) for each in ((model, target), *refits)]
     return Hardness(
         function=target.name,
@@ -156,12 +202,14 @@ def hardness(
         staircase=tuple(here.fresh.dimensions),
         stairs=sum(a is not None and a.fresh.dimensions == here.fresh.dimensions for a in analyses),
         needed=(now, min([now, *needed]), max([now, *needed])),
-        next_rows=next_rows(score, c, model.level, share),
+        next_rows=next_rows(score, c, model.level, share) if 1.0 - score.value >= share else None,
         steps=giant_steps(target, c, rows, score, held.problem.plan.runs, neurons),
         neurons=neurons,
         rows=rows,
         # The coordinates of the fitted function are the directions.
         learned=tuple(_named(text) for text in answer(here)),
+        found=sum(min(each) >= FOUND for each in zip(*(d.stability for d in fitted), strict=True)),
+        spanned=spanned,
     )
 
 
@@ -188,7 +236,7 @@ TERM = r"(?:\d+\.?\d*\*)?x\d"
 def _named(text: str) -> str:
     """A sentence about x1, x2, ... as one about directions; of sums the terms that matter."""
     text = re.sub(rf"-?{TERM}(?: [+-] {TERM})+", lambda found: _leading(found[0]), text)
-    named = re.sub(r"\bx(\d)\b", r"direction \1", text)
+    named = re.sub(r"\bx(\d)\b", r"direction \1", text).replace("the target", "the fitted function")
     return named[0].upper() + named[1:]
 
 

@@ -174,7 +174,10 @@ def _key(report: Report, many_only: bool = False) -> str:
 
 
 def _direction(report: Report, direction: Direction, number: int) -> str:
+    refits = len(direction.stability)
     badge = "certain" if direction.certain else "not certain"
+    if direction.certain and not direction.often:
+        badge = f"certain on all rows, found in {direction.found} of {refits} refits"
     small = 1e-4
     p_value = f"{direction.p_value:.2g}" if direction.p_value >= small else f"below {small:.4f}"
     bound = f"the level {direction.level:.2g}" if direction.level else "no level, after one above"
@@ -254,6 +257,8 @@ def _hardness(report: Report) -> str:
         cut = "how hard it is" in report.missing
         text = "This part was cut off." if cut else "There is no fitted function to analyze."
         return f"{head}{_paragraph(text)}</section>"
+    if not hard.agreed:
+        return f"{head}{''.join(map(_paragraph, hard.sentences))}</section>"
     intro = (
         "With Gaussian columns, and in standard deviations of the label, the fitted function is "
         "close to a sum of Hermite polynomials He2(u) = u^2 - 1, He3(u) = u^3 - 3u, ... of the "

@@ -21,6 +21,7 @@ from giantstep.reports.drift import Drift
 from giantstep.reports.gaussianity import Gaussianity
 from giantstep.reports.hardness import Hardness
 from giantstep.reports.interval import Interval
+from giantstep.reports.lost import Lost
 
 FORMAT = 1
 """Version of the keys of the JSON."""
@@ -47,6 +48,8 @@ class Report:
         Share of the most frequent class.
     directions : tuple of Direction
         The fitted directions, the strongest first, each with test, columns and stability.
+    lost : tuple of Lost
+        What held-out rows lose without columns, where weights do not name these.
     models : tuple of Compared
         Giant steps and its peers on the same rows held out.
     curve, left, hardness, gaussianity, drift
@@ -73,6 +76,7 @@ class Report:
     estimator: Any
     outputs: Float[np.ndarray, "n m"]
     models: tuple[Compared, ...] = ()
+    lost: tuple[Lost, ...] = ()
     curve: LearningCurve | None = None
     left: Left | None = None
     hardness: Hardness | None = None
@@ -125,7 +129,7 @@ class Report:
                 "accuracy",
                 "most_frequent",
             ),
-            *("directions", "models", "curve", "left", "hardness", "gaussianity", "drift"),
+            *("directions", "lost", "models", "curve", "left", "hardness", "gaussianity", "drift"),
             *("missing", "seconds", "memory"),
         )
         return {"format": FORMAT} | {name: _finite(plain(getattr(self, name))) for name in parts}

@@ -25,6 +25,7 @@ from giantstep.reports.gaussianity import gaussianity
 from giantstep.reports.hardness import hardness
 from giantstep.reports.interval import explained
 from giantstep.reports.labels import Labels, make_labels
+from giantstep.reports.lost import lost
 from giantstep.reports.models import GIANT_STEPS, MODELS
 from giantstep.reports.plan import FULL, QUICK, Plan
 from giantstep.reports.record import Report
@@ -168,6 +169,7 @@ def begin(
     if not score.above_zero:
         found = tuple(replace(direction, certain=False) for direction in found)
     words = (*table.said, *said, *labels.said, *prepared.said, *duplicates(table, groups))
+    words += tuple(prepared.shortened(pipeline[0], pipeline[-1]._inputs.scaling.heavy))
     record = Report(
         title=title,
         label=labels.name,
@@ -255,6 +257,10 @@ PARTS = (
     Part("learning curve", lambda work: {"curve": learning_curve(work.held)}, instant=True),
     Part("residual tests", lambda work: {"left": residual_test(work.held)}),
     Part(
+        "what is lost without columns",
+        lambda work: {"lost": lost(work.held, work.pipeline, work.record.directions)},
+    ),
+    Part(
         "distance from Gaussian",
         lambda work: {"gaussianity": gaussianity(work.problem.prepared, work.record.directions)},
     ),
@@ -268,7 +274,11 @@ PARTS = (
     ),
     Part(
         "how hard it is",
-        lambda work: {"hardness": hardness(work.held, work.pipeline, work.record.score)},
+        lambda work: {
+            "hardness": hardness(
+                work.held, work.pipeline, work.record.score, work.record.directions
+            )
+        },
     ),
 )
 
