@@ -126,8 +126,14 @@ def _costs(
     ]
 
 
-def _more_spikes(setting: Setting, order: int, times: float) -> Float[np.ndarray, " runs"]:
-    """Spikes of F, run by run, beyond those of F_l; both are counted above the edge of F."""
+def _more_spikes(
+    setting: Setting, order: int, times: float, margin: float = 0.35
+) -> Float[np.ndarray, " runs"]:
+    """Spikes of F, run by run, beyond those of F_l; both are counted above 1.35 times F's edge.
+
+    Noise along samples of large residuals stands above the edge of F, which F_l does not have: up
+    to 1.2 times in 20 runs at n = 960, where the last spike of F_l is at 1.6 times at least.
+    """
     edge = feature_outliers(setting).edge
     tops: tuple[list[Float[np.ndarray, " k"]], ...] = ([], [])
     for step in stepped_runs(setting, range(setting.runs)):
@@ -139,7 +145,7 @@ def _more_spikes(setting: Setting, order: int, times: float) -> Float[np.ndarray
         parts[-1] *= times
         tops[0].append(singular_values(step.features(inputs)))
         tops[1].append(singular_values(features_of(step, step.start) + sum(parts)))
-    return counted(tops[0], edge) - counted(tops[1], edge)
+    return counted(tops[0], edge, margin) - counted(tops[1], edge, margin)
 
 
 def other_expansions(
@@ -331,7 +337,7 @@ def expansion(name: str, *, longer: bool, **words: Any) -> Claim:
             r"this $n$, and the prediction tends to 0. The exponent of $\|F-F_\ell\|$ in $n$ "
             r"is negative. Theorems 4.1 and 4.2: the objective and the test error on $F_\ell$ "
             "exceed those on $F$. This excess is below half of the one with one spike fewer. "
-            "$F$ has as many spikes as $F_2$."
+            "$F$ has as many spikes as $F_2$, counted above 1.35 times the edge of $F$."
         ),
         experiment=expansions,
         options={"polynomial": "He1 + He2/2", "far": 10**10, "longer": longer},
