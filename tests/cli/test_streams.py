@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -255,6 +256,15 @@ def test_an_interrupt_is_one_sentence_at_any_moment(moment: str) -> None:
     assert (done.returncode, done.stdout) == (130, "")
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """Interrupts raise KeyboardInterrupt, also where the tests run in the background of a shell."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_other_exceptions_that_are_ignored_are_still_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -269,6 +279,7 @@ def test_other_exceptions_that_are_ignored_are_still_told(
     assert (sys.unraisablehook, signal.getsignal(signal.SIGINT)) == before
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_a_file_that_never_ends_can_be_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,6 +288,5 @@ def test_a_file_that_never_ends_can_be_interrupted(
     path = tmp_path / "endless.py"
     path.write_text("import signal, time\nsignal.raise_signal(signal.SIGINT)\ntime.sleep(600)\n")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt), interrupts_heard():
         import_module("endless")
