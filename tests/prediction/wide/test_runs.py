@@ -275,7 +275,7 @@ def test_tails_too_heavy_for_a_spectrum() -> None:
     predicted = predict(heavy)
     assert predicted.features is not None
     assert np.all(np.isnan(predicted.features.edge[:, 1]))
-    assert any("n E[r^2]^2, at most 0.3" in note for note in predicted.notes)
+    assert any("n E[r^2]^2, at most 0.9" in note for note in predicted.notes)
 
 
 def test_spans_of_pairs_are_known_along_the_learned_direction_alone() -> None:

@@ -146,9 +146,10 @@ MOVED = Limit(
 TAILS = Limit(
     name="tails of the residual",
     quantity=residual_tails,
-    # Relative variance of the mean of r^2 over a batch, up to which its moments are those of the
-    # limit: at 1.5 (a label of degree 5) features had none of the three outliers predicted.
-    most=0.3,
+    # Relative variance of the mean of r^2 over a batch.  58 random settings with labels of degree 3
+    # to 5 and exp(x1), 0.25 to 1.57, d = 120 to 260, 10 runs each: no comparison has a p-value below
+    # 0.0016, and that one is 0.16 in 60 other runs.
+    most=0.9,
     sentence="too few samples for a spectrum. Few large residuals r dominate a batch: E[r^4] is "
     "{value:.3g} n E[r^2]^2, at most {most:g} n E[r^2]^2 is allowed",
     evidence="tests/prediction/wide/test_runs.py::test_tails_too_heavy_for_a_spectrum",
