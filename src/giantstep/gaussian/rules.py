@@ -23,10 +23,15 @@ REACH = 9.0
 
 def hermite_values(x: Float[np.ndarray, "*n"], degree: int) -> Float[np.ndarray, "*n k"]:
     """h_0(x) .. h_degree(x) by h_{k+1} = (x h_k - sqrt(k) h_{k-1}) / sqrt(k+1)."""
-    values = np.ones((*x.shape, degree + 1))
+    return np.ascontiguousarray(np.moveaxis(hermite_rows(x, degree), 0, -1))
+
+
+def hermite_rows(x: Float[np.ndarray, "*n"], degree: int) -> Float[np.ndarray, "k *n"]:
+    """The same values, one degree after the other: all of h_0(x), then all of h_1(x), .."""
+    values = np.ones((degree + 1, *x.shape))
     for k in range(degree):
-        previous = values[..., k - 1] * math.sqrt(k) if k else 0.0
-        values[..., k + 1] = (x * values[..., k] - previous) / math.sqrt(k + 1)
+        previous = values[k - 1] * math.sqrt(k) if k else 0.0
+        values[k + 1] = (x * values[k] - previous) / math.sqrt(k + 1)
     return values
 
 
