@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -141,9 +142,16 @@ def _values(function: Function, points: Float[np.ndarray, "s n q"]) -> Float[np.
         for each, columns in zip(values, np.moveaxis(points, -1, 1), strict=True):
             # One set after the other: what an expression computes on the way stays in the cache.
             each[:] = function(list(np.ascontiguousarray(columns)))
+    return finite(values)
+
+
+def finite(values: Any) -> Float[np.ndarray, "..."]:
+    """The values, or InputError where one is not a finite number."""
+    values = np.asarray(values, dtype=float)
     if not np.all(np.isfinite(values)):
         raise InputError(
-            "target takes values that are no numbers or overflow, such as log(-1), 1/0 or exp(x1^2)"
+            "target takes values that are no numbers or overflow, such as log(-1), (-1)^0.5, 1/0 "
+            "or exp(x1^2): inputs have both signs, write abs(..) within log, sqrt and such powers"
         )
     return values
 
