@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from jaxtyping import Float, UInt32
@@ -158,8 +159,6 @@ def normal_quantiles(p: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
     depth = np.sqrt(-np.log(np.where(q < 0, p[outside], 1.0 - p[outside])))
     tails = np.copysign(_ratio(_TAIL, depth - 1.6), q)
     for far in np.flatnonzero(depth > 5.0):  # one of 10^11 points
-        from statistics import NormalDist  # slow to import
-
         tails[far] = NormalDist().inv_cdf(float(p[outside][far]))
     z[outside] = tails
     return z

@@ -121,8 +121,8 @@ def adaptive_coefficients(
     function never settles: at ``most_panels`` panels the rule stops, and its error says so.
     """
     reach = 2.0 * math.sqrt(degree) + 10.0
-    inner = sorted({b for b in breakpoints if -reach < b < reach})
-    edges = np.unique(np.concatenate([np.linspace(-reach, reach, 33), inner]))
+    inner = {b for b in breakpoints if -reach < b < reach}
+    edges = np.array(sorted(inner.union(np.linspace(-reach, reach, 33).tolist())))
     left, right = edges[:-1], edges[1:]
     total, error = np.zeros(degree + 1), 0.0
     coarse = _panels(function, left, right, degree)

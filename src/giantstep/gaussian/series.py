@@ -253,7 +253,7 @@ class HermiteSeries:
             )
         exponents, coefficients = [], []
         stack = self._stack
-        for m in np.unique(keys[:, j]).tolist():
+        for m in sorted(set(keys[:, j].tolist())):
             chosen = np.flatnonzero(keys[:, j] == m)
             place = np.full(len(keys), -1)
             place[chosen] = np.arange(len(chosen))
