@@ -365,8 +365,8 @@ def label_response(activation: Activation, highest: int = 8) -> frozenset[int]:
     """
     nodes = np.cos(np.pi * (np.arange(16) + 0.5) / 16)
     kinks = np.array(activation.kinks or ())
-    with np.errstate(all="ignore"):
-        slopes = activation.derivative(np.concatenate([kinks - VANISHING, kinks + VANISHING]))
+    beside = np.concatenate([kinks - VANISHING, kinks + VANISHING])
+    slopes = activation.derivative(beside) if len(kinks) else kinks
 
     def response(y: float) -> tuple[float, float]:
         def value(h: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
