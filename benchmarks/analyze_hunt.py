@@ -14,11 +14,17 @@ of the target:
   leaves out, undecided directions apart, is not there beyond RELEVANT;
 - the generative exponent: E[z | slice of y] and E[z z^T - 1 | slice of y];
 - the narrow floors, by pairs of points that share x_U.
+
+It prints how long the analyses take, beside this Monte Carlo.  ``--fresh=40`` does nothing but
+time so many targets with kinks in two to four variables: analysed one after the other, and by the
+command line in a process of its own each.
 """
 
 from __future__ import annotations
 
 import math
+import resource
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -149,6 +155,19 @@ def example(seed: int, index: int) -> Example:
     text = " + ".join(text for text, _ in parts)
     functions = [values for _, values in parts]
     return Example(text, r, lambda x: sum((f(x @ frame.T) for f in functions), np.zeros(len(x))))
+
+
+def kinked(seed: int, index: int) -> str:
+    """A random target with kinks in two to four variables."""
+    rng = np.random.default_rng([seed, index])
+    names = [f"x{k + 1}" for k in range(int(rng.integers(2, 5)))]
+    parts = []
+    for _ in range(int(rng.integers(1, 4))):
+        (a, b), (x, y) = rng.choice(sorted(KINKS), 2), rng.choice(names, 2, replace=False)
+        kind = int(rng.integers(3))
+        composed = _composed(rng, names, KINKS)[0]
+        parts.append((composed, f"{a}({x})*{b}({y})", f"{a}({x} - {y})")[kind])
+    return " + ".join(parts)
 
 
 @dataclass
@@ -297,13 +316,45 @@ def _judge_floors(
             )
 
 
+def _fresh_seconds(text: str) -> float:
+    """Processor time of the command line in a new process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "giantstep", "analyze", text]
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def time_fresh(count: int, seed: int) -> None:
+    """Time analyses of targets with kinks, in this process and in new ones."""
+    least = min(_fresh_seconds("x1") for _ in range(4))
+    here, alone = [], []
+    for index in range(count):
+        text = kinked(seed, index)
+        start = time.process_time()
+        analyze(text)
+        here.append(time.process_time() - start)
+        alone.append(_fresh_seconds(text))
+        print(f"{index} {here[-1]:.2f} s here, {alone[-1]:.2f} s alone: {text}", flush=True)
+    for place, seconds in (("in one process", here), ("in a process each", alone)):
+        median, high = np.quantile(seconds, [0.5, 0.95])
+        print(
+            f"analyze_hunt {count} targets with kinks, seed {seed}, {place}: median {median:.2f}, "
+            f"95 % {high:.2f}, worst {max(seconds):.2f} s of one core"
+        )
+    print(f"a process that analyses x1: {least:.2f} s, median ratio {np.median(alone) / least:.2f}")
+
+
 def main() -> None:
     """Hunt; print every wrong answer, then one line of counts."""
     given = dict(a[2:].split("=") for a in sys.argv if a.startswith("--") and "=" in a)
     count, seed = int(given.get("count", 2000)), int(given.get("seed", 1))
+    if "fresh" in given:
+        time_fresh(int(given["fresh"]), seed)
+        return
     samples = int(given.get("samples", SAMPLES))
     tally: Counter[str] = Counter()
-    seconds = []
+    seconds, ratios = [], []
     for index in range(count):
         case = example(seed, index)
         start = time.process_time()
@@ -317,7 +368,9 @@ def main() -> None:
         seconds.append(time.process_time() - start)
         if seconds[-1] > SECONDS:
             print(f"{index} slow {seconds[-1]:.1f} s: {case.text}", flush=True)
+        start = time.process_time()
         verdict = judge(case, found, samples, seed=index)
+        ratios.append(seconds[-1] / (time.process_time() - start))
         if verdict.wrong:  # a false alarm does not come back with other points
             verdict = judge(case, found, 4 * samples, seed=index + 10**6)
         tally["undecided" if found.undecided else "decided"] += 1
@@ -330,10 +383,10 @@ def main() -> None:
         for text in verdict.unseen:
             print(f"{index} unseen {text}: {case.text}", flush=True)
     slow = float(np.mean(np.array(seconds) > SECONDS)) if seconds else 0.0
-    median = float(np.median(seconds)) if seconds else 0.0
+    median, ratio = (float(np.median(each)) if each else 0.0 for each in (seconds, ratios))
     print(
-        f"analyze_hunt seed {seed}: {dict(tally)}, median {median:.2f} s of one core, "
-        f"{slow:.2%} beyond {SECONDS:g} s"
+        f"analyze_hunt seed {seed}: {dict(tally)}, median {median:.2f} s of one core, {ratio:.3f} "
+        f"of the Monte Carlo, {slow:.2%} beyond {SECONDS:g} s"
     )
 
 

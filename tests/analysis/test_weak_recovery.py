@@ -8,7 +8,7 @@ import pytest
 from jaxtyping import Float
 
 from giantstep import analyze
-from giantstep.analysis.weak_recovery import weak_recovery
+from giantstep.analysis.weak_recovery import _spline_means, weak_recovery
 
 Columns = Sequence[Float[np.ndarray, " n"]]
 
@@ -53,6 +53,18 @@ def test_trivial_and_impossible() -> None:
     assert trivial.threshold == 0.0
     assert impossible.threshold == math.inf
     assert analyze("sign(x1*x2*x3)").as_dict()["weak_recovery"]["threshold"] is None
+
+
+def test_splines_on_half_as_many_intervals_are_sums_of_finer_ones() -> None:
+    """The two-scale relation, at points of their own; means that were shifted by one are seen."""
+    rng = np.random.default_rng(5)
+    places, weights = rng.standard_normal((2, 3, 400))
+    points = rng.standard_normal((3, 400, 2))
+    fine, coarse = (_spline_means(places, np.exp(weights), points, size) for size in (12, 6))
+    halved = fine.halved()
+    assert np.allclose(halved.squares, coarse.squares, rtol=0, atol=1e-13)
+    assert np.allclose(halved.gram, coarse.gram, rtol=0, atol=1e-13)
+    assert not np.allclose(np.roll(halved.squares, 1, axis=-1), coarse.squares, atol=1e-2)
 
 
 def test_labels_without_their_points_have_no_threshold() -> None:

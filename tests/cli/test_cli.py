@@ -547,7 +547,11 @@ def test_an_interrupted_command_shows_what_is_finished_and_says_so(
     [
         (["activation", "tanh", "x1 + x2"], "'x1 + x2': the command takes fewer arguments"),
         (["analyze", "x1", "+", "x2"], "a target with spaces stands in quotation marks"),
-        (["activation", "max(z,-0.2)"], "',' at position 6, expected numbers, variables"),
+        (["activation", "max(z;-0.2)"], "';' at position 6, expected numbers, variables"),
+        (
+            ["activation", "clip(z, -0.2)"],
+            "unknown name 'clip' at position 1, expected the variable",
+        ),
     ],
 )
 def test_a_refusal_says_what_is_wrong(

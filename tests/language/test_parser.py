@@ -42,6 +42,8 @@ from giantstep.problem.catalog import CATALOG
         ("-x₁²^2", -16.0),
         ("sin(π/4*x1) + pi", 1.0 + np.pi),
         ("x1\u00a0+\u2009x2", 5.0),
+        ("max(x1, x2) - 2*min(x1, x2)", -1.0),
+        ("min(max(x1, 5), x2^2) + max(1, 2)", 7.0),
     ],
 )
 def test_reads_arithmetic(text: str, value: float) -> None:
@@ -96,7 +98,23 @@ REFUSED = {
     "closed": ("x1)", "')' at position 3"),
     "ends": ("x1 +", "ends too early at position 5"),
     "operators": ("x1 * / x2", "'/' at position 6"),
-    "two arguments": ("tanh(x1, x2)", "',' at position 8"),
+    "two arguments": ("tanh(x1, x2)", "',' at position 8, 'tanh' takes one argument"),
+    "one argument": ("max(x1)", "needs two arguments at position 1, as in max(x1, x2)"),
+    "three arguments": ("min(x1, x2, x3)", "'min' takes two arguments"),
+    "nested maxima": ("max(" * 5 + "x1" + ", x2)" * 5, "nested more than 4 deep at position 17"),
+    "unknown function of two": ("sign(x1) + atan3(x1, x2)", "'atan3' at position 12"),
+    "missing argument": ("sin()", "an expression is missing before it"),
+    "two targets": ("x1, x2", "a comma stands only between"),
+    "decimal comma": ("0,5*x1", "write numbers as 1000 and 0.5"),
+    "thousands": ("1_000*x1", "'_000' at position 2, write numbers as"),
+    "bars": ("|x1|", "'|' at position 1, write abs(..)"),
+    "braces": ("x1^{2}", "without braces"),
+    "equation": ("y = x1", "the right-hand side"),
+    "comparison": ("x1 > 0", "write step(a - b)"),
+    "module": ("np.tanh(x1)", "write functions by their name alone"),
+    "python word": ("x1 if x2 else x3", "unknown name 'if' at position 4"),
+    "power of e": ("e^x1", "write exp(..)"),
+    "power": ("pow(x1, 2)", "write a^2"),
 }
 
 
@@ -112,6 +130,9 @@ REFUSED = {
         ("ln(x1)", "log"),
         ("sine(x1)", "sin"),
         ("H3(x1)", "He3"),
+        ("He2x1", r"He2\(x1\)"),
+        ("x1x2", r"x1\*x2"),
+        ("maximum(x1, x2)", "max"),
     ],
 )
 def test_a_near_miss_is_told_what_it_may_have_meant(text: str, meant: str) -> None:

@@ -222,3 +222,14 @@ def test_the_frame_of_a_target_is_that_of_its_forms() -> None:
     np.testing.assert_array_equal(frame, np.eye(4)[[0, 2, 3]])
     frame = natural_frame(parse("He2(x4) + exp(x1 - x3)"), 4)
     np.testing.assert_allclose(np.abs(frame), [[0.5**0.5, 0, 0.5**0.5, 0], [0, 0, 0, 1]])
+
+
+def test_the_larger_of_two_is_exact() -> None:
+    """E max = 1/sqrt(pi), Var max = 1 - 1/pi and a slope of 1/2 along each; not so for the sum."""
+    for text, sign in (("max(x1, x2)", 1.0), ("min(x1, x2)", -1.0)):
+        series = make_target(text).series
+        terms = dict(zip(map(tuple, series.exponents.tolist()), series.coefficients, strict=True))
+        assert terms[0, 0] == pytest.approx(sign / math.sqrt(math.pi), rel=1e-12)
+        assert terms[1, 0] == pytest.approx(0.5, rel=1e-12)
+        assert series.variance + series.tail == pytest.approx(1.0 - 1.0 / math.pi, rel=1e-12)
+    assert make_target("x1 + x2").series.variance > 1.9

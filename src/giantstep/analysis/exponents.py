@@ -95,7 +95,7 @@ def one_step(
     degree = lowest if learned else None
     sd = standard_deviation(series)
     r = series.r
-    matrices = series.gradient_matrices(0, degree) / sd if degree else np.zeros((1, 0, r))
+    matrices = series.gradient_matrices(0, degree)[0] / sd if degree else np.zeros((1, 0, r))
     rows, decision, tilt = decide(
         [Evidence(matrices, rank_tolerance(series) / sd)], np.eye(r), truncation=0.0
     )

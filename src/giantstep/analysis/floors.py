@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 from giantstep.analysis.fitted_degrees import Fits, FittedDegrees, every_degree
 from giantstep.analysis.subspace import completed
 from giantstep.gaussian.points import SHIFTS, lattice_points
-from giantstep.gaussian.series import HermiteSeries
+from giantstep.gaussian.series import HermiteSeries, among
 from giantstep.gaussian.tensors import RELEVANT
 from giantstep.problem.activation import Activation
 from giantstep.problem.target import Target
@@ -119,14 +119,15 @@ def sampled_floor(target: Target, basis: Float[np.ndarray, "_ r"]) -> tuple[floa
     E Var(f | P_U x) = E (f(x_U + x_perp) - f(x_U + x'_perp))^2 / 2, x_perp and x'_perp independent.
     """
     frame, inside, r = completed(basis), len(basis), target.r
-    points = lattice_points(2 * r - inside)
-    flat = points.reshape(-1, 2 * r - inside)
-    common = flat[:, :inside]
-    one, two = (
-        np.asarray(target(list((np.concatenate([common, outside], axis=1) @ frame).T)), dtype=float)
-        for outside in (flat[:, inside:r], flat[:, r:])
-    )
-    means = (0.5 * (one - two) ** 2).reshape(points.shape[:2]).mean(axis=1)
+    means = np.empty(SHIFTS)
+    for number, columns in enumerate(np.moveaxis(lattice_points(2 * r - inside), -1, 1)):
+        one, two = (
+            np.asarray(
+                target(list(frame.T @ np.concatenate([columns[:inside], outside]))), dtype=float
+            )
+            for outside in (columns[inside:r], columns[r:])
+        )
+        means[number] = np.mean(0.5 * (one - two) ** 2)
     return float(means.mean()), 3.0 * float(means.std(ddof=1)) / math.sqrt(SHIFTS)
 
 
@@ -165,8 +166,7 @@ def floor_with(bound: Floor, series: HermiteSeries, fits: Fits, below: int = 0) 
 
 def fitted_terms(series: HermiteSeries, fits: Fits) -> Bool[np.ndarray, " m"]:
     """The terms whose total degree the neurons have."""
-    degrees, at = np.unique(series.degrees, return_inverse=True)
-    return np.array([fits(int(degree)) for degree in degrees], dtype=bool)[at]
+    return among(series.degrees, fits)
 
 
 def fitted_part(

@@ -33,7 +33,7 @@ from giantstep.analysis.subspace import (
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.independent_sums import gradient_of_sum, is_separable
 from giantstep.gaussian.rules import adaptive_coefficients, panel_rule
-from giantstep.gaussian.series import MOST_TURNED, HermiteSeries
+from giantstep.gaussian.series import MOST_TURNED, HermiteSeries, among
 from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
 from giantstep.problem.activation import Activation
 
@@ -130,16 +130,17 @@ def ascend(
         for series in listed:
             sd = standard_deviation(series)
             summed = _summed(series, leap)
-            turned = series if summed else series.rotate(frame)
+            if not summed:
+                matrices, degrees = series.rotate(frame).gradient_matrices(inside, leap)
             if inside:
                 truncation = max(truncation, math.sqrt(series.tail) / sd)
             for level in _levels(series, leap):
                 usable = partial(_usable, allowed, power, level)
                 if summed:
-                    matrices = gradient_of_sum(series, frame, inside, usable) / sd
+                    rows = gradient_of_sum(series, frame, inside, usable)
                 else:
-                    matrices = turned.gradient_matrices(inside, leap, usable) / sd
-                evidence.append((level, Evidence(matrices, rank_tolerance(series) / sd)))
+                    rows = matrices[:, among(degrees, usable)]
+                evidence.append((level, Evidence(rows / sd, rank_tolerance(series) / sd)))
     evidence.sort(key=lambda item: item[0])
     highest = max((level for level, _ in evidence), default=1)
     transformed = len(labels) > 1
@@ -253,9 +254,9 @@ def staircase(
     if activation is None:
         return Staircase(bases, decisions)
     usable = UsableTerms(activation, len(labels) > 1)
-    reached = [step.basis for step in climb(first, labels, usable, possible)]
-    blocked = tuple(_blocked(labels, steps, usable, possible))
-    return Staircase(bases, decisions, blocked, tuple(reached))
+    mine = climb(first, labels, usable, possible)
+    blocked = tuple(_blocked(labels, steps, mine, usable, possible))
+    return Staircase(bases, decisions, blocked, tuple(step.basis for step in mine))
 
 
 class UsableTerms:
@@ -285,15 +286,24 @@ class UsableTerms:
 
 
 def _blocked(
-    labels: Labels, steps: Sequence[Step], usable: UsableTerms, possible: Possible
+    labels: Labels,
+    steps: Sequence[Step],
+    mine: Sequence[Step],
+    usable: UsableTerms,
+    possible: Possible,
 ) -> list[Blocked]:
-    """Directions each step adds in theory but not with this activation, from the same subspace."""
-    blocked = []
+    """Directions each step adds in theory but not with this activation, from the same subspace.
+
+    ``mine`` are the steps of this activation: those that are asked for until it falls behind.
+    """
+    blocked, together = [], True
     before = Step(np.zeros((0, labels[1][0].r)), Decision(None, None, 0.0))
     for number, step in enumerate(steps, start=1):
         used: Labels = {1: labels[1]} if number == 1 else labels
-        mine = ascend(used, before, usable, possible=possible).basis
-        rows = added(mine, step.basis)
+        together = together and number <= len(mine)
+        own = mine[number - 1] if together else ascend(used, before, usable, possible=possible)
+        together = together and own.tilt == step.tilt and np.array_equal(own.basis, step.basis)
+        rows = added(own.basis, step.basis)
         if len(rows):
             needed = _needed_term(used, before.basis, rows)
             blocked.append(Blocked(number, rows, *needed))
@@ -354,6 +364,9 @@ def label_response(activation: Activation, highest: int = 8) -> frozenset[int]:
     [-1, 1], exact for the parities that matter.  Powers beyond 3 stand for all.
     """
     nodes = np.cos(np.pi * (np.arange(16) + 0.5) / 16)
+    kinks = np.array(activation.kinks or ())
+    beside = np.concatenate([kinks - VANISHING, kinks + VANISHING])
+    slopes = activation.derivative(beside) if len(kinks) else kinks
 
     def response(y: float) -> tuple[float, float]:
         def value(h: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
@@ -364,7 +377,9 @@ def label_response(activation: Activation, highest: int = 8) -> frozenset[int]:
                 # Differences of a callable never settle to rounding: a fixed rule, to 1e-5.
                 h, weights = panel_rule(3584)
                 return float(weights @ value(h)), 1e-7
-            [mean], error = adaptive_coefficients(value, 0)
+            # Where h, or h + y sigma'(h) beside a kink, is a kink again: the rule is split there.
+            places = np.concatenate([kinks, *(kink - y * slopes for kink in kinks)])
+            [mean], error = adaptive_coefficients(value, 0, places.tolist())
         return float(mean), error
 
     values, errors = zip(*(response(float(y)) for y in nodes), strict=True)

@@ -70,25 +70,29 @@ def decide(
     r = possible.shape[1]
     basis, kept = np.zeros((0, r)), []
     tilt = 0.0
+    # Largest singular value and noise of a matrix, and the dimension beyond which they were taken.
+    measured: list[tuple[float, float, int]] = []
     for item in evidence:
         matrices = _outside(item.matrices, basis)
         if not matrices[0].size:
             continue
         _, values, rows = np.linalg.svd(matrices[0], full_matrices=False)
-        rank = int(np.sum(values > max(item.tolerance, noise_bound(matrices)) + slack))
+        noise = noise_bound(matrices)
+        measured.append((float(values[0]), noise, len(basis)))
+        rank = int(np.sum(values > max(item.tolerance, noise) + slack))
         if rank:
             basis = orthonormal(np.concatenate([basis, rows[:rank]]))
             kept += values[:rank].tolist()
             doubt = noise_bound(_outside(item.matrices, basis))
             tilt = max(tilt, doubt / float(values[rank - 1]))
-    dropped, bound, tolerance = 0.0, truncation, 0.0
-    for item in evidence:
-        matrices = _outside(item.matrices, basis)
-        tolerance = max(tolerance, item.tolerance)
-        if matrices[0].size:
-            top = float(np.linalg.norm(matrices[0], 2))
-            noise = noise_bound(matrices)
-            dropped, bound = max(dropped, top), max(bound, top + noise if noise else 0.0)
+    dropped, bound = 0.0, truncation
+    tolerance = max((item.tolerance for item in evidence), default=0.0)
+    listed = [item.matrices for item in evidence if item.matrices[0].size]
+    for matrices, (top, noise, dimension) in zip(listed, measured, strict=True):
+        if dimension < len(basis):
+            left_over = _outside(matrices, basis)
+            top, noise = float(np.linalg.norm(left_over[0], 2)), noise_bound(left_over)
+        dropped, bound = max(dropped, top), max(bound, top + noise if noise else 0.0)
     # Possible directions beyond those found, which noise may have tilted.
     beyond = possible - possible @ basis.T @ basis
     sines = np.linalg.svd(beyond, compute_uv=False) if beyond.size else np.zeros(0)

@@ -36,27 +36,28 @@ def weak_recovery(
     r: int,
     *,
     first: int = 24,
-    last: int = 384,
+    doublings: int = 4,
     accuracy: float = 1e-3,
     sigmas: float = 3.0,
 ) -> WeakRecovery:
     """alpha_c of a label y = function(z) with E[z | y] = 0, z ~ N(0, I) in r dimensions.
 
-    The intervals of the spline are doubled from ``first`` to ``last`` until that changes alpha_c by
-    less than ``accuracy``.  The uncertainty is twice the last change and ``sigmas`` standard
-    errors: where G has a logarithm, as for x1 x2 at y = 0, later changes add up to about the last.
+    The intervals of the spline are doubled from ``first`` on, ``doublings`` times at most, until
+    that changes alpha_c by less than ``accuracy``.  The uncertainty is twice the last change and
+    ``sigmas`` standard errors: where G has a logarithm, as for x1 x2 at y = 0, later changes add up
+    to about the last.
     """
     points, weights, labels = stretched_values(function, r)
-    places = _logits(labels, weights)
-    squares = _centred_squares(points)
-    before = _largest_eigenvalue(places, weights, squares, first)[0]
-    intervals = 2 * first
-    while True:
-        inverse, error = _largest_eigenvalue(places, weights, squares, intervals)
+    levels = [_spline_means(_logits(labels, weights), weights, points, first * 2**doublings)]
+    for _ in range(doublings):
+        levels.insert(0, levels[0].halved())
+    before = _largest_eigenvalue(levels[0])[0]
+    for level in levels[1:]:
+        inverse, error = _largest_eigenvalue(level)
         change = abs(inverse - before)
-        if change < accuracy * inverse or intervals >= last:
+        if change < accuracy * inverse:
             break
-        before, intervals = inverse, 2 * intervals
+        before = inverse
     doubt = sigmas * error + 2.0 * change
     if inverse <= doubt:
         return WeakRecovery(math.inf, math.inf)
@@ -78,25 +79,37 @@ def _logits(
     return places.reshape(labels.shape)
 
 
-def _centred_squares(points: Float[np.ndarray, "s n r"]) -> Float[np.ndarray, "s n m"]:
-    """z_i z_j - 1[i = j] for i <= j, side by side."""
-    r = points.shape[-1]
-    rows, columns = np.triu_indices(r)
-    return points[..., rows] * points[..., columns] - (rows == columns)
+@dataclass(frozen=True)
+class _SplineMeans:
+    """E[B_k(y) (z z^T - 1)] of B-splines, of i <= j and set by set, and their Gram matrix."""
+
+    squares: Float[np.ndarray, "m s k"]
+    gram: Float[np.ndarray, "k k"]
+
+    def halved(self) -> _SplineMeans:
+        """Those of the splines on half as many intervals, each a sum of five of these.
+
+        B(x) = sum_j binomial(4, j)/8 B(2x - j), the two-scale relation of cubic B-splines.
+        """
+        size = len(self.gram)
+        fine, coarse = np.arange(size)[:, None], np.arange(size // 2 + 2)
+        weights = np.array([math.comb(4, j) / 8.0 for j in range(5)])
+        place = fine - 2 * coarse + 3
+        sums = np.where((place >= 0) & (place <= 4), weights[np.clip(place, 0, 4)], 0.0)
+        return _SplineMeans(self.squares @ sums, sums.T @ self.gram @ sums)
 
 
-def _largest_eigenvalue(
-    places: Float[np.ndarray, "s n"],
-    weights: Float[np.ndarray, "s n"],
-    squares: Float[np.ndarray, "s n m"],
-    intervals: int,
-) -> tuple[float, float]:
-    """1/alpha_c with G in the splines of so many intervals, and its standard error (jackknife).
+def _largest_eigenvalue(means: _SplineMeans) -> tuple[float, float]:
+    """1/alpha_c with G in the span of the splines, and its standard error (jackknife).
 
     E[G M G] is a mean over pairs of different sets of points, so that the noise of one set does not
     add its own square.
     """
-    moments = _moments(places, weights, squares, intervals)
+    scale, vectors = np.linalg.eigh(means.gram)
+    kept = scale > NULL_DIRECTION * scale[-1]
+    # Combinations of splines that are orthonormal under the law of y.
+    whitened = means.squares @ (vectors[:, kept] / np.sqrt(scale[kept]))
+    moments = _symmetric(np.moveaxis(whitened, 0, -1))
     sets = len(moments)
     total, own = moments.sum(axis=0), np.array([_kernel(each) for each in moments])
     together = own.sum(axis=0)
@@ -121,34 +134,32 @@ def _kernel(moments: Float[np.ndarray, "k r r"]) -> Float[np.ndarray, "m m"]:
     return (flat.T @ flat).reshape(r, r, r, r).transpose(0, 3, 1, 2).reshape(r * r, r * r)
 
 
-def _moments(
+def _spline_means(
     places: Float[np.ndarray, "s n"],
     weights: Float[np.ndarray, "s n"],
-    squares: Float[np.ndarray, "s n m"],
+    points: Float[np.ndarray, "s n r"],
     intervals: int,
-) -> Float[np.ndarray, "s k r r"]:
-    """E[B_k(y) (z z^T - 1)] of splines B_k that are orthonormal under the law of y, set by set."""
+) -> _SplineMeans:
+    """The means of the cubic B-splines on so many intervals."""
     first, values = _splines(places, intervals)
-    sets, size = len(places), intervals + 3
-    weighted = values * (weights / weights.mean())[..., None]
-    gram = np.zeros(size * size)
+    sets, count = places.shape
+    weighted = values * (weights / weights.mean())
+    at = np.arange(intervals)
+    gram = np.zeros((intervals + 3, intervals + 3))
     for i in range(4):
         for j in range(4):
-            pair = (first + i) * size + first + j
-            gram += np.bincount(
-                pair.ravel(), (weighted[..., i] * values[..., j]).ravel(), size * size
-            )
-    scale, vectors = np.linalg.eigh(gram.reshape(size, size) / places.size)
-    kept = scale > NULL_DIRECTION * scale[-1]
-    whitening = vectors[:, kept] / np.sqrt(scale[kept])
-    place = first + size * np.arange(sets)[:, None]
-    sums = np.zeros((squares.shape[-1], sets * size))
-    for column, square in zip(sums, np.moveaxis(squares, -1, 0), strict=True):
+            product = (weighted[i] * values[j]).ravel()
+            gram[at + i, at + j] += np.bincount(first.ravel(), product, intervals)
+    place = (first + intervals * np.arange(sets)[:, None]).ravel()
+    columns = np.ascontiguousarray(np.moveaxis(points, -1, 0))
+    rows, others = np.triu_indices(len(columns))
+    squares = np.zeros((len(rows), sets, intervals + 3))
+    for k, (row, other) in enumerate(zip(rows, others, strict=True)):
+        square = columns[row] * columns[other] - (row == other)
         for i in range(4):
-            values_here = (weighted[..., i] * square).ravel()
-            column += np.bincount((place + i).ravel(), values_here, sets * size)
-    means = sums.reshape(-1, sets, size) @ whitening / places.shape[1]
-    return _symmetric(np.moveaxis(means, 0, -1))
+            sums = np.bincount(place, (weighted[i] * square).ravel(), sets * intervals)
+            squares[k, :, i : i + intervals] += sums.reshape(sets, intervals)
+    return _SplineMeans(squares / count, gram / places.size)
 
 
 def _symmetric(entries: Float[np.ndarray, "s k m"]) -> Float[np.ndarray, "s k r r"]:
@@ -162,11 +173,11 @@ def _symmetric(entries: Float[np.ndarray, "s k m"]) -> Float[np.ndarray, "s k r 
 
 def _splines(
     places: Float[np.ndarray, "s n"], intervals: int
-) -> tuple[Int[np.ndarray, "s n"], Float[np.ndarray, "s n 4"]]:
+) -> tuple[Int[np.ndarray, "s n"], Float[np.ndarray, "4 s n"]]:
     """The first of the four cubic B-splines on equal intervals at each place, and their values."""
     low, high = float(places.min()), float(places.max())
     scaled = (places - low) * (intervals / max(high - low, VANISHING))
     first = np.minimum(scaled.astype(int), intervals - 1)
     t = scaled - first
     cubes = ((1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3)
-    return first, np.stack(cubes, axis=-1) / 6.0
+    return first, np.stack(cubes) / 6.0

@@ -11,16 +11,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
 from giantstep.gaussian.kinks import KINKS, affine, kink_coefficients
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import Rule, adaptive_coefficients, gauss_hermite, panel_rule
 from giantstep.gaussian.sampling import (
+    finite,
     mean_square,
     multi_indices,
     sampled_series,
@@ -101,16 +100,6 @@ def _breakpoints(
         widths = [0.0] + [2.0**j / scale for j in range(-2, 60) if 2.0**j < 16 * scale]
         points += [centre + sign * width for width in widths for sign in (-1, 1)]
     return points
-
-
-def finite(values: Any) -> Float[np.ndarray, "..."]:
-    """The values, or InputError where one is not a finite number."""
-    values = np.asarray(values, dtype=float)
-    if not np.all(np.isfinite(values)):
-        raise InputError(
-            "target takes values that are no numbers or overflow, such as log(-1), 1/0 or exp(x1^2)"
-        )
-    return values
 
 
 def line_series(

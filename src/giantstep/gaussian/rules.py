@@ -23,10 +23,15 @@ REACH = 9.0
 
 def hermite_values(x: Float[np.ndarray, "*n"], degree: int) -> Float[np.ndarray, "*n k"]:
     """h_0(x) .. h_degree(x) by h_{k+1} = (x h_k - sqrt(k) h_{k-1}) / sqrt(k+1)."""
-    values = np.ones((*x.shape, degree + 1))
+    return np.ascontiguousarray(np.moveaxis(hermite_rows(x, degree), 0, -1))
+
+
+def hermite_rows(x: Float[np.ndarray, "*n"], degree: int) -> Float[np.ndarray, "k *n"]:
+    """The same values, one degree after the other: all of h_0(x), then all of h_1(x), .."""
+    values = np.ones((degree + 1, *x.shape))
     for k in range(degree):
-        previous = values[..., k - 1] * math.sqrt(k) if k else 0.0
-        values[..., k + 1] = (x * values[..., k] - previous) / math.sqrt(k + 1)
+        previous = values[k - 1] * math.sqrt(k) if k else 0.0
+        values[k + 1] = (x * values[k] - previous) / math.sqrt(k + 1)
     return values
 
 
@@ -116,8 +121,8 @@ def adaptive_coefficients(
     function never settles: at ``most_panels`` panels the rule stops, and its error says so.
     """
     reach = 2.0 * math.sqrt(degree) + 10.0
-    inner = sorted({b for b in breakpoints if -reach < b < reach})
-    edges = np.unique(np.concatenate([np.linspace(-reach, reach, 33), inner]))
+    inner = {b for b in breakpoints if -reach < b < reach}
+    edges = np.array(sorted(inner.union(np.linspace(-reach, reach, 33).tolist())))
     left, right = edges[:-1], edges[1:]
     total, error = np.zeros(degree + 1), 0.0
     coarse = _panels(function, left, right, degree)

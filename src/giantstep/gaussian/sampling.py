@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
 from giantstep.gaussian.points import SHIFTS, lattice_points
-from giantstep.gaussian.rules import hermite_values
+from giantstep.gaussian.rules import hermite_rows
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.symmetry import Symmetry, generators, symmetrise
 
@@ -69,11 +70,13 @@ def hermite_averages(
     """
     degree, heads = int(exponents.max(initial=0)), _beginnings(exponents)
     sums = np.zeros((len(values), len(points), len(exponents)))
+    # Allocated once: to hand megabytes back to the system each time can take most of the time.
+    buffers = [np.empty((2, len(degrees), at_once)) for _, degrees in heads]
     for s, x in enumerate(points):
         for begin in range(0, len(x), at_once):
             part = slice(begin, begin + at_once)
-            axes = np.ascontiguousarray(np.moveaxis(hermite_values(x[part], degree), 0, -1))
-            sums[:, s] += values[:, s, part] @ _products(axes, heads).T
+            rows = hermite_rows(np.ascontiguousarray(x[part].T), degree)
+            sums[:, s] += values[:, s, part] @ _products(np.moveaxis(rows, 1, 0), heads, buffers).T
     return sums / points.shape[1]
 
 
@@ -90,11 +93,20 @@ def _beginnings(exponents: Int[np.ndarray, "m q"]) -> Beginnings:
     return listed
 
 
-def _products(axes: Float[np.ndarray, "q k n"], beginnings: Beginnings) -> Float[np.ndarray, "m n"]:
-    """h_alpha at n points, from the h_k of each coordinate; common beginnings multiplied once."""
-    products = np.ones((1, axes.shape[2]))
-    for axis, (shorter, degrees) in zip(axes, beginnings, strict=True):
-        products = products[shorter] * axis[degrees]
+def _products(
+    axes: Float[np.ndarray, "q k n"],
+    beginnings: Beginnings,
+    buffers: Sequence[Float[np.ndarray, "2 _ b"]],
+) -> Float[np.ndarray, "m n"]:
+    """h_alpha at n <= b points, from the h_k of each coordinate; common beginnings once."""
+    n = axes.shape[2]
+    products = np.ones((1, n))
+    for axis, (shorter, degrees), buffer in zip(axes, beginnings, buffers, strict=True):
+        longer, factors = buffer[..., :n]
+        # "clip" does not copy, as "raise" would.
+        np.take(products, shorter, axis=0, out=longer, mode="clip")
+        np.take(axis, degrees, axis=0, out=factors, mode="clip")
+        products = np.multiply(longer, factors, out=longer)
     return products
 
 
@@ -125,15 +137,23 @@ def stretched_values(
 
 def _values(function: Function, points: Float[np.ndarray, "s n q"]) -> Float[np.ndarray, "s n"]:
     """The values of a function at points; InputError where they are no numbers."""
-    q = points.shape[-1]
-    flat = list(points.reshape(-1, q).T)
+    values = np.empty(points.shape[:2])
     with np.errstate(all="ignore"):
-        values = np.broadcast_to(np.asarray(function(flat), dtype=float), points[..., 0].size)
+        for each, columns in zip(values, np.moveaxis(points, -1, 1), strict=True):
+            # One set after the other: what an expression computes on the way stays in the cache.
+            each[:] = function(list(np.ascontiguousarray(columns)))
+    return finite(values)
+
+
+def finite(values: Any) -> Float[np.ndarray, "..."]:
+    """The values, or InputError where one is not a finite number."""
+    values = np.asarray(values, dtype=float)
     if not np.all(np.isfinite(values)):
         raise InputError(
-            "target takes values that are no numbers or overflow, such as log(-1), 1/0 or exp(x1^2)"
+            "target takes values that are no numbers or overflow, such as log(-1), (-1)^0.5, 1/0 "
+            "or exp(x1^2): inputs have both signs, write abs(..) within log, sqrt and such powers"
         )
-    return values.reshape(points.shape[:2])
+    return values
 
 
 def mean_square(

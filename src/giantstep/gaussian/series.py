@@ -253,7 +253,7 @@ class HermiteSeries:
             )
         exponents, coefficients = [], []
         stack = self._stack
-        for m in np.unique(keys[:, j]).tolist():
+        for m in sorted(set(keys[:, j].tolist())):
             chosen = np.flatnonzero(keys[:, j] == m)
             place = np.full(len(keys), -1)
             place[chosen] = np.arange(len(chosen))
@@ -282,28 +282,25 @@ class HermiteSeries:
         """P_{U, <= highest} f, U the first ``inside`` coordinates: degree <= highest outside U."""
         return self.select(self.outside_degrees(inside) <= highest)
 
-    def gradient_matrix(
-        self, inside: int, k: int | None = 1, allowed: Callable[[int], bool] | None = None
-    ) -> Float[np.ndarray, "rows outside"]:
+    def gradient_matrix(self, inside: int, k: int | None = 1) -> Float[np.ndarray, "rows outside"]:
         """Coefficients of E[grad_perp^k f | x_U], unfolded along one index.
 
         Rows are (beta, gamma - e_j) for terms h_beta(x_U) h_gamma(x_perp) with |gamma| = k, column
         j holds sqrt(gamma_j) c.  Its row space is what a step adds when k is the leap: the range
         of T_k for U = {0}, the staircase for k = 1.  With k = None the rows are
-        the coefficients of grad_perp f itself.  ``allowed`` keeps the terms of the total degrees
-        for which it is true.
+        the coefficients of grad_perp f itself.
         """
-        return self.gradient_matrices(inside, k, allowed)[0]
+        return self.gradient_matrices(inside, k)[0][0]
 
     def gradient_matrices(
-        self, inside: int, k: int | None = 1, allowed: Callable[[int], bool] | None = None
-    ) -> Float[np.ndarray, "c rows outside"]:
-        """The gradient matrix of the series, then those of its replicates."""
+        self, inside: int, k: int | None = 1
+    ) -> tuple[Float[np.ndarray, "c rows outside"], Int[np.ndarray, " rows"]]:
+        """The gradient matrix of the series, then those of its replicates; the degrees of rows.
+
+        All terms that make a row have the same total degree.
+        """
         outside = self.outside_degrees(inside)
         keep = outside > 0 if k is None else outside == k
-        if allowed is not None:
-            degrees, at = np.unique(self.degrees, return_inverse=True)
-            keep &= np.array([allowed(int(m)) for m in degrees], dtype=bool)[at]
         exponents, stack = self.exponents[keep], self._stack[:, keep]
         rows, columns, values = [], [], []
         for j in range(inside, self.r):
@@ -314,12 +311,19 @@ class HermiteSeries:
             rows.append(lowered)
             columns.append(np.full(len(lowered), j - inside))
         matrices = np.zeros((len(stack), 0, self.r - inside))
-        if rows and sum(map(len, rows)):
-            keys, at = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
-            matrices = np.zeros((len(stack), len(keys), self.r - inside))
-            placed = np.concatenate(values, axis=1)
-            matrices[:, at.reshape(-1), np.concatenate(columns)] = placed
-        return matrices
+        if not sum(map(len, rows)):
+            return matrices, np.zeros(0, dtype=int)
+        keys, at = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+        matrices = np.zeros((len(stack), len(keys), self.r - inside))
+        placed = np.concatenate(values, axis=1)
+        matrices[:, at.reshape(-1), np.concatenate(columns)] = placed
+        return matrices, keys.sum(axis=1) + 1
+
+
+def among(degrees: Int[np.ndarray, " m"], allowed: Callable[[int], bool]) -> Bool[np.ndarray, " m"]:
+    """Which of the degrees are allowed; each different one is asked for once."""
+    different, at = np.unique(degrees, return_inverse=True)
+    return np.array([allowed(int(degree)) for degree in different], dtype=bool)[at]
 
 
 def merge(parts: Sequence[HermiteSeries]) -> HermiteSeries:

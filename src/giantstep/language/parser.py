@@ -1,9 +1,10 @@
 """Read the language of targets and activations, and reject what is outside it.
 
-Numbers, ``pi``, variables, ``+ - * / ^``, parentheses, the functions of ``FUNCTIONS`` and the
-Hermite polynomials ``He0`` .. ``He32``; as in printed mathematics also indices as subscripts,
-powers as superscripts, the Greek letter pi, a raised dot for a product and the long minus.  The
-text is read by the parser below and by nothing else: no piece of it is ever evaluated as Python.
+Numbers, ``pi``, variables, ``+ - * / ^``, parentheses, the functions of ``FUNCTIONS``,
+``max(a, b)``, ``min(a, b)`` and the Hermite polynomials ``He0`` .. ``He32``; as in printed
+mathematics also indices as subscripts, powers as superscripts, the Greek letter pi, a raised dot
+for a product and the long minus.  The text is read by the parser below and by nothing else: no
+piece of it is ever evaluated as Python.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from giantstep.errors import InputError
 from giantstep.language.expression import (
+    ONE,
     ZERO,
     Call,
     Expression,
@@ -40,7 +42,11 @@ from giantstep.language.functions import FUNCTIONS, hermite_degree
 MAX_DEGREE = 32
 """Largest degree of a polynomial, in x1, x2, ... together, and largest power of anything else."""
 
-FUNCTION_NAMES = ", ".join(sorted(FUNCTIONS))
+EXTREMES = {"max": ONE, "min": Number(-1)}
+"""Functions of two arguments, and the sign s in (a + b + s |a - b|)/2."""
+
+_FUNCTIONS = frozenset([*FUNCTIONS, *EXTREMES])
+FUNCTION_NAMES = ", ".join(sorted(_FUNCTIONS))
 
 # Superscripts stand for "^ and a whole number" and are read by ``power``; the other signs are
 # written anew, token by token, so that positions count the characters that were typed.
@@ -57,11 +63,41 @@ _TYPED = str.maketrans(
 _TOKEN = re.compile(
     rf"[ \t\r\n{_SPACES}]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
     rf"|[A-Za-z]+[{_LOWERED}]+|[A-Za-z_][A-Za-z0-9_]*|\u03c0|{_RAISED_MINUS}?[{_RAISED}]+"
-    rf"|[-+*/^(){_TIMES}{_MINUS}]",
+    rf"|[-+*/^(),{_TIMES}{_MINUS}]",
     re.ASCII,
 )
 _EXPONENT = re.compile(rf"{_RAISED_MINUS}?[{_RAISED}]+")
 _INDEXED = re.compile(r"x([1-9][0-9]{0,3})", re.ASCII)
+
+_INSTEAD = (
+    ("|", "write abs(..) for an absolute value"),
+    ("[]", "write parentheses"),
+    ("{}", "write x1 and x1^2 without braces"),
+    ("\\", "write functions without a backslash"),
+    ("=", "write the right-hand side of the equation alone"),
+    ("<>\u2264\u2265", "write step(a - b) for a > b"),
+    ("\u221a", "write sqrt(..)"),
+    ("\u2014", "write -"),
+    (".", "write functions by their name alone, and numbers as 0.5"),
+)
+"""Signs that are outside the language, and what to write in their place."""
+
+_MEANT = {
+    "ln": "log",
+    "arctan": "atan",
+    "swish": "silu",
+    "heaviside": "step",
+    "maximum": "max",
+    "minimum": "min",
+}
+_WRITTEN = {
+    "sinh": "(exp(..) - exp(-..))/2",
+    "cosh": "(exp(..) + exp(-..))/2",
+    "pow": "a^2 for pow(a, 2)",
+    "e": "exp(..) for a power of e",
+    "he": "He2(..) for the Hermite polynomial of degree 2",
+}
+"""Names that others use: those of the language, and what is written where there is none."""
 
 
 def _shorten(text: str, most: int = 40) -> str:
@@ -79,9 +115,14 @@ def _tokens(text: str, field: str, most: int = 6_000) -> list[str]:
         position = 0
         while match := _TOKEN.match(text, position):
             position = match.end()
+        character = text[position]
+        instead = next((help_ for signs, help_ in _INSTEAD if character in signs), None)
+        expected = (
+            instead
+            or f"expected numbers, variables, + - * / ^, parentheses or one of {FUNCTION_NAMES}"
+        )
         raise InputError(
-            f"{field}: unexpected character {text[position]!a} at position {position + 1}, "
-            f"expected numbers, variables, + - * / ^, parentheses or one of {FUNCTION_NAMES}"
+            f"{field}: unexpected character {character!a} at position {position + 1}, {expected}"
         )
     return tokens
 
@@ -106,7 +147,7 @@ class _Parser:
         self.tokens = [_plain(self.pieces[i]) for i in self.index] + [""]
         self.index.append(len(self.pieces))
         self.at = 0
-        self.depth = 0
+        self.depth = self.extremes = 0
 
     def fail(self, complaint: str, at: int, hint: str = "") -> InputError:
         position = 1 + sum(map(len, self.pieces[: self.index[at]]))
@@ -114,13 +155,31 @@ class _Parser:
 
     def parse(self) -> Expression:
         node = self.sum()
-        token = self.tokens[self.at]
-        if token:
-            word = token[0].isalnum() or token[0] in "_.("
-            hint = ", write * for a product" if word else ""
-            raise self.fail(f"unexpected {_shorten(token)!r}", self.at, hint)
+        if self.tokens[self.at]:
+            raise self.left_over(self.tokens[self.at])
         self.measure(node)
         return node
+
+    def left_over(self, token: str) -> InputError:
+        """The complaint about a token where the expression could have ended."""
+        before, hint = self.tokens[self.at - 1], ""
+        if token[0] in "_.," and not before[0].isalpha() and before[-1].isdigit():
+            hint = ", write numbers as 1000 and 0.5"
+        elif token == ",":
+            hint = ", a comma stands only between the two arguments of max and min"
+        elif token == ")":
+            hint = ", no parenthesis is open"
+        elif token[0].isalpha() and not self.known(token):
+            return self.fail(f"unknown name {_shorten(token)!r}", self.at, self.hint(token))
+        elif token[0].isalnum() or token[0] in "_.(":
+            hint = ", write * for a product"
+        return self.fail(f"unexpected {_shorten(token)!r}", self.at, hint)
+
+    def known(self, name: str) -> bool:
+        """Whether a name is one of the language."""
+        indexed = self.variable is None and _INDEXED.fullmatch(name)
+        plain = name in _FUNCTIONS or name in ("pi", self.variable)
+        return bool(indexed) or plain or hermite_degree(name) is not None
 
     def sum(self) -> Expression:
         at = self.at
@@ -174,7 +233,8 @@ class _Parser:
         power = self.unary()
         self.depth -= 1
         if not isinstance(power, Number):
-            raise self.fail("the exponent of ^ must be a number", at)
+            hint = ", write exp(x1*log(2)) for 2^x1"
+            raise self.fail("the exponent of ^ must be a number", at, hint)
         return self.raised(base, power.value, at)
 
     def raised(self, base: Expression, value: int | Fraction, at: int) -> Expression:
@@ -197,8 +257,9 @@ class _Parser:
             self.close()
             return node
         self.at += 1
-        if token in "+-*/^)" or _EXPONENT.fullmatch(token):
-            raise self.fail(f"unexpected {token!r}", at)
+        if token in "+-*/^)," or _EXPONENT.fullmatch(token):
+            hint = ", an expression is missing before it" if token in ")," else ""
+            raise self.fail(f"unexpected {token!r}", at, hint)
         if token[0].isdigit() or token[0] == ".":
             return self.number(token, at)
         return self.name(token, at)
@@ -211,13 +272,17 @@ class _Parser:
         integer, _, decimals = mantissa.partition(".")
         # Read the exponent before the number: 1e999999999 as a fraction would fill the memory.
         if len(token) > 60 or len(exponent) > 4:
-            raise self.fail(f"number {_shorten(token)!r} is out of range", at)
+            raise self.out_of_range(token, at, largest)
         power = int(exponent or 0) - len(decimals)
         digits = int(integer + decimals)
         magnitude = len(str(digits)) - 1 + power
         if digits and abs(magnitude) > largest:
-            raise self.fail(f"number {_shorten(token)!r} is out of range", at)
+            raise self.out_of_range(token, at, largest)
         return Number(digits * 10**power if power >= 0 else Fraction(digits, 10**-power))
+
+    def out_of_range(self, token: str, at: int, largest: int) -> InputError:
+        sizes = f", expected 0 or a size from 1e-{largest} to 1e{largest}"
+        return self.fail(f"number {_shorten(token)!r} is out of range", at, sizes)
 
     def name(self, name: str, at: int, most_variables: int = 64) -> Expression:
         if self.variable is None and (indexed := _INDEXED.fullmatch(name)):
@@ -232,35 +297,70 @@ class _Parser:
         degree = hermite_degree(name)
         if degree is not None and degree > MAX_DEGREE:
             raise self.fail(f"{name!r} is beyond He{MAX_DEGREE}", at)
-        if degree is None and name not in FUNCTIONS:
-            hint = self.hint(name)
-            raise self.fail(f"unknown name {_shorten(name)!r}", at, hint)
+        if not self.known(name):
+            raise self.fail(f"unknown name {_shorten(name)!r}", at, self.hint(name))
+        if name in EXTREMES:
+            return self.extreme(name, at)
         if self.tokens[self.at] != "(":
             if self.variable and degree is not None:
                 return hermite(degree, Variable(0))
             raise self.fail(f"{name!r} needs an argument in parentheses", at)
         self.descend()
         argument = self.sum()
-        self.close()
+        self.close(f", {name!r} takes one argument")
         return self.placed(self.checked(call(name, argument), at), at)
+
+    def extreme(self, name: str, at: int, deepest: int = 4) -> Expression:
+        """max(a, b) = (a + b + |a - b|)/2, and min(a, b) with the other sign.
+
+        The arguments appear twice, so that nested ones double at each level.
+        """
+        two = ", as in max(x1, x2)" if self.variable is None else ", as in max(z, 0)"
+        complaint = f"{name!r} needs two arguments"
+        if self.tokens[self.at] != "(":
+            raise self.fail(complaint, at, two)
+        self.extremes += 1
+        if self.extremes > deepest:
+            raise self.fail(f"max and min are nested more than {deepest} deep", at)
+        self.descend()
+        first = self.sum()
+        if self.tokens[self.at] != ",":
+            raise self.fail(complaint, at, two)
+        self.at += 1
+        second = self.sum()
+        self.close(f", {name!r} takes two arguments")
+        self.extremes -= 1
+        apart = self.checked(call("abs", add(first, negate(second))), at)
+        total = add(first, second, multiply(EXTREMES[name], apart))
+        return self.placed(multiply(Number(Fraction(1, 2)), total), at)
 
     def hint(self, name: str) -> str:
         """What an unknown name may have meant, or all that is known."""
         bare = name.lower().replace("_", "")
+        if bare in _WRITTEN:
+            return f", write {_WRITTEN[bare]}"
         number = bare.lstrip("abcdefghijklmnopqrstuvwxyz")
         letters = bare.removesuffix(number)
-        meant = {"ln": "log", "arctan": "atan", "swish": "silu", "heaviside": "step"}.get(bare)
+        meant = _MEANT.get(bare) or self.apart(name)
         index = int(number) if number.isdigit() and len(number) < 4 else None
         if letters in ("x", "z") and (index is not None or not number):
             meant = self.variable or f"x{index or 1}"
         elif letters in ("h", "he") and index is not None and index <= MAX_DEGREE:
             meant = f"He{index}"
         elif meant is None:
-            meant = next(iter(difflib.get_close_matches(bare[:40], FUNCTIONS, 1, 0.75)), None)
+            meant = next(iter(difflib.get_close_matches(bare[:40], _FUNCTIONS, 1, 0.75)), None)
         if meant is not None:
             return f", did you mean {meant}?"
         names = f"the variable {self.variable}" if self.variable else "x1, x2, ..."
         return f", expected {names}, pi, He<k>(..) or one of {FUNCTION_NAMES}"
+
+    def apart(self, name: str) -> str | None:
+        """x1x2 as x1*x2 and sinx1 as sin(x1); None for other names."""
+        variable = re.escape(self.variable) if self.variable else "x[1-9][0-9]?"
+        if re.fullmatch(f"({variable}){{2,}}", name[:40]):
+            return "*".join(re.findall(variable, name))
+        glued = re.fullmatch(f"(.+?)({variable})", name[:40])
+        return f"{glued[1]}({glued[2]})" if glued and self.known(glued[1]) else None
 
     def descend(self, deepest: int = 40) -> None:
         self.depth += 1
@@ -268,11 +368,13 @@ class _Parser:
             raise self.fail(f"nested more than {deepest} deep", self.at)
         self.at += 1
 
-    def close(self) -> None:
+    def close(self, arguments: str = "") -> None:
+        """Read a closing parenthesis; ``arguments`` is what is said of a comma in its place."""
         token = self.tokens[self.at]
         if token != ")":
             instead = repr(_shorten(token)) if token else "the end"
-            raise self.fail(f"expected ')', found {instead}", self.at)
+            hint = arguments if token == "," else ""
+            raise self.fail(f"expected ')', found {instead}", self.at, hint)
         self.at += 1
         self.depth -= 1
 

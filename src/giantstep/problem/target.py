@@ -16,10 +16,11 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.accuracy import RANK
-from giantstep.gaussian.expansion import coupled_series, expand, finite
+from giantstep.gaussian.expansion import coupled_series, expand
 from giantstep.gaussian.independent_sums import is_separable, power_of_sum
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import gauss_hermite
+from giantstep.gaussian.sampling import finite
 from giantstep.gaussian.series import (
     MAX_SERIES_TERMS,
     HermiteSeries,
