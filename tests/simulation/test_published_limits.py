@@ -64,9 +64,10 @@ def solved(slope: Any, start: list[float], times: Float[np.ndarray, " t"]) -> An
 
 
 def volterra(size: float, samples: float, times: Float[np.ndarray, " t"]) -> Any:
-    """Half errors of steps on single samples of a set of ``samples`` d (arXiv 2102.04396).
+    """Half errors of steps on single samples of a set of ``samples`` d.
 
-    docs/derivations/momentum.md, eqs. (3) and (4); trapezoids of width 1/400.
+    The model is that of arXiv 2102.04396, the law is ours: docs/derivations/momentum.md, eqs. (3)
+    and (4); trapezoids of width 1/400.
     """
     share = 1.0 / samples
     low, high = (1.0 - np.sqrt(share)) ** 2, (1.0 + np.sqrt(share)) ** 2

@@ -1,7 +1,7 @@
 """Which directions of a sum of links one giant step learns: a closed formula.
 
 For sum_k lambda_k g(x_k) with many directions of information exponent l = 2, as in arXiv
-2504.19983 and 2508.03688, but for one giant step on a fresh batch.
+2508.03688, but for one giant step on a fresh batch.  ArXiv 2504.19983 has links of l > 2.
 """
 
 from __future__ import annotations

@@ -75,8 +75,9 @@ CLAIMS = (
         source=sources.beyond(
             "arXiv 2504.19983",
             "sums of many directions with power-law weights",
-            "One giant step is taken, where the paper has one-pass steps of a small size. The "
-            "formula leaves out terms of order $p/d$, which change exponents by up to 0.02.",
+            "One giant step is taken, where the paper has one-pass steps of a small size. The link "
+            "has information exponent 2, where the abstract has more than 2. The formula leaves "
+            "out terms of order $p/d$, which change exponents by up to 0.02.",
         ),
         options={"promised": (1.0, 1.5), "drawn": (1.0, 1.5), "drawn_step": 1e4},
         controls={

