@@ -19,6 +19,8 @@ let found = null;
 let page = null;
 
 function figures(analysis) {
+  const exponent = analysis.generative_exponent;
+  const samples = exponent === 1 ? "$d$" : `$d^${exponent}$`;
   const shown = [
     [
       term("leap index", "Leap index"),
@@ -35,8 +37,10 @@ function figures(analysis) {
     [
       term("generative exponent", "Generative exponent"),
       "$k^\\ast$",
-      analysis.generative_exponent,
-      "About $d^{k^\\ast}$ samples suffice after the best transform of the label. Reused batches can use it.",
+      exponent,
+      exponent === null
+        ? "No transform of the label was found to help."
+        : `About ${samples} samples suffice after the best transform of the label. Reused batches can use it.`,
     ],
     [
       "Directions",
