@@ -239,11 +239,14 @@ def test_no_answer_is_told_in_place(visit) -> None:
     assert button(page, "Run").is_enabled()
 
 
-@pytest.mark.parametrize("drafted", [True, False])
-def test_a_slow_prediction_is_told_and_goes_on_when_it_is_asked_to(visit, drafted: bool) -> None:
+@pytest.mark.parametrize(("drafted", "onward"), [(True, "Go on"), (False, "Go on"), (True, "Run")])
+def test_a_slow_prediction_is_told_and_goes_on_when_it_is_asked_to(
+    visit, drafted: bool, onward: str
+) -> None:
+    """By its button, or when runs are finished: their verdict is not that of the draft."""
     seen = visit()
     seen.allowed += ["504"]
-    words = "this takes longer than 15 s and was stopped"
+    words = "This takes longer than 15 s and was stopped"
 
     def answer(route: Any) -> None:
         asked = route.request.post_data_json
@@ -257,7 +260,7 @@ def test_a_slow_prediction_is_told_and_goes_on_when_it_is_asked_to(visit, drafte
     said(page, f"{words}. {'The plots show a draft' if drafted else 'There is no prediction yet'}")
     assert chosen(page).get_by_text("Theory of narrow networks.", exact=True).count() == 0
     assert button(page, "Stop").count() == 0
-    button(page, "Go on").click()
+    button(page, onward).click()
     refined(page)
     assert page.locator(".problem:visible").count() == 0
     assert page.locator(".stale").count() == 0

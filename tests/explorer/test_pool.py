@@ -91,7 +91,7 @@ def test_a_call_that_takes_too_long_is_a_sentence_unless_it_is_patient(serving) 
         client.get("/?token=secret")
         slow = client.post("/api/analyze", json=asked | {"patient": False})
         assert slow.status_code == 504
-        assert slow.json()["message"] == "this takes longer than 0 s and was stopped"
+        assert slow.json()["message"] == "This takes longer than 0 s and was stopped"
         for patient in ({"patient": True}, {}):
             found = client.post("/api/analyze", json=asked | patient)
             assert found.status_code == 200

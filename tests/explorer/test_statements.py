@@ -114,11 +114,11 @@ def test_no_step_is_left_out_of_the_sentence() -> None:
 def test_sentences_of_a_spectrum() -> None:
     told = spectrum_reading(1, {"edge": 1.65, "predicted": [6.29, 3.23, 1.6]})
     assert told == (
-        "After step 1 theory lets the bulk end at 1.65 and predicts 2 singular values beyond it, "
+        "After step 1 theory puts the end of the bulk at 1.65 and 2 singular values beyond it, "
         "at 6.29 and 3.23."
     )
     none = spectrum_reading(0, {"edge": 1.65, "predicted": []})
-    assert none.endswith("predicts no singular value beyond it.")
+    assert none.endswith("and no singular value beyond it.")
     assert spectrum_reading(0, {"edge": None}) == ""
 
 

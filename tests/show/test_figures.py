@@ -44,8 +44,8 @@ def test_neurons_show_every_step(experiment: Experiment, axes: Axes) -> None:
     crosses = (predicted.cosine @ plane.T).reshape(-1, 2)
     assert neurons(axes, simulated.cosine[0] @ plane.T, names, crosses) is axes
     assert _labels(axes) == [
-        *("start, 2 at each point", "after step 1", "after step 2"),
-        *("neuron to its prediction", "theory"),
+        *("start, two neurons at each point", "after step 1", "after step 2"),
+        *("from a neuron to its prediction", "theory"),
     ]
     *clouds, joins, crosses_drawn = axes.collections
     assert [len(cloud.get_offsets()) for cloud in [*clouds, crosses_drawn]] == [4, 4, 4, 12]
@@ -186,7 +186,10 @@ def test_the_picture_says_which_run_it_shows_and_what_it_leaves_out() -> None:
     assert single.predicted is not None
     drawn = single.predicted.rows_a_run
     assert drawn > 1
-    assert _labels(axes) == ["simulation: the neurons", f"theory: mean of {drawn} random runs"]
+    assert _labels(axes) == [
+        "simulation: the neurons",
+        f"theory: mean of {drawn} random runs from this start",
+    ]
     assert axes.get_title().startswith("Points: run 1 of 3. Crosses: mean of theory")
     three = run_experiment(Setting("x1*x2*x3", **sizes))
     assert "that are not drawn: $x_{3}$." in learn_figure(three).axes[0].get_title()

@@ -84,8 +84,8 @@ def test_the_floor_of_a_run_is_told_from_that_of_an_analysis() -> None:
     text = text_of(learn_report(run_experiment(setting)))
     assert "3.36" in text
     text = " ".join(text.split())
-    assert "a lower bound of the error for large d, given the directions learned so far" in text
-    assert "at this d, p neurons also fit a share p/d of the next degree" in text
+    assert "a lower bound of the test error for large d, given the directions learned" in text
+    assert "it leaves out that p neurons also fit a share p/d of the next degree" in text
 
 
 def test_shares_are_plain_numbers() -> None:

@@ -127,7 +127,7 @@ class Pool:
         try:
             return await asyncio.wait_for(mine, seconds)
         except TimeoutError:
-            raise Slow(f"this takes longer than {seconds:.0f} s and was stopped") from None
+            raise Slow(f"This takes longer than {seconds:.0f} s and was stopped") from None
         except asyncio.CancelledError:
             mine.cancel()
             raise Superseded from None

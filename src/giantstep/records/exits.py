@@ -25,9 +25,17 @@ class ExitTimes:
     >>> found = ExitTimes(np.array([10.0, 30.0, np.nan]))
     >>> round(found.reached, 3), found.mean
     (0.667, 20.0)
+    >>> found
+    ExitTimes(2 of 3 pass the level, mean 20 ± 10, deviation 14.1)
     """
 
     steps: Float[np.ndarray, " runs"]
+
+    def __repr__(self) -> str:
+        return (
+            f"ExitTimes({len(self.finite)} of {len(self.steps)} pass the level, "
+            f"mean {self.mean:.4g} ± {self.standard_error:.2g}, deviation {self.deviation:.3g})"
+        )
 
     @property
     def reached(self) -> float:

@@ -49,13 +49,13 @@ def spectrum_reading(step: int, view: Mapping[str, Any]) -> str:
     if view["edge"] is None:
         return ""
     time = "At the start" if step == 0 else f"After step {step}"
-    bulk = f"{time} theory lets the bulk end at {short(view['edge'])}"
+    bulk = f"{time} theory puts the end of the bulk at {short(view['edge'])}"
     places = [value for value in view["predicted"] if value > view["edge"]]
     if not places:
-        return f"{bulk} and predicts no singular value beyond it."
+        return f"{bulk} and no singular value beyond it."
     told = " and ".join(filter(None, [", ".join(map(short, places[:-1])), short(places[-1])]))
     values = "one singular value" if len(places) == 1 else f"{len(places)} singular values"
-    return f"{bulk} and predicts {values} beyond it, at {told}."
+    return f"{bulk} and {values} beyond it, at {told}."
 
 
 def step_view(

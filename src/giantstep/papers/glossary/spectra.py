@@ -89,8 +89,8 @@ TERMS = (
     Term(
         ("without noise", "cosine of its direction", "neurons"),
         (
-            "These are columns for the outliers of a given matrix.  'without noise' is the "
-            "singular value of the signal alone.  'cosine of its direction' compares the "
+            "The column 'without noise' has the singular value that an outlier of a given matrix "
+            "would have if there were no noise.  'cosine of its direction' compares the "
             "measured direction with that of the signal.  'neurons' and 'inputs' count how many "
             "share the direction."
         ),
@@ -99,10 +99,11 @@ TERMS = (
     Term(
         ("noise edge", "beyond noise", "within noise", "value", "cosine of two halves"),
         (
-            "These are words of the tests of a data set.  'value' is the size of a step on its "
-            "labels.  'noise edge' is the size that labels without any signal exceed with the "
-            "stated probability.  'cosine of two halves' compares the directions found in two "
-            "halves of the rows.  1 says that both halves find the same direction."
+            "The noise edge is the size of a step that labels without any signal exceed with the "
+            "stated probability.  'value' is the size of a step on the labels of the data set.  It "
+            "is beyond noise if it is above the edge, and within noise otherwise.  'cosine of two "
+            "halves' compares the directions found in two halves of the rows.  1 says that both "
+            "halves find the same direction."
         ),
         see=("noise", "outlier"),
     ),

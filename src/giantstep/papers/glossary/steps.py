@@ -146,10 +146,11 @@ TERMS = (
             "it has not learned.  Theory counts it as 0 to leading order.  One run shows a "
             "cosine of this size by chance, which is no disagreement.  `learn` calls a direction "
             "learned if its cosine is above twice the median of random neurons by two standard "
-            "errors.  Where the analysis rules it out the factor is 4.5, for the noise of a step "
-            "is larger along directions of the label.  It is weakly aligned if it is above "
-            "random neurons by two standard errors but not by this factor.  The error of one run "
-            "is the standard deviation of the cosine of a random direction."
+            "errors.  For inputs that are not $N(0,I)$ the rows must also span it beside the "
+            "directions learned before.  Where the analysis rules it out the factor is 4.5, for "
+            "the noise of a step is larger along directions of the label.  It is weakly aligned "
+            "if it is above random neurons by two standard errors but not by this factor.  The "
+            "error of one run is the standard deviation of the cosine of a random direction."
         ),
         r"the median of $|\langle{w,w^*}\rangle|/\|w\|$ is $0.674\,d^{-1/2}$ for random $w$",
         ("cosine", "start"),

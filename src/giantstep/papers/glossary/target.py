@@ -303,10 +303,11 @@ TERMS = (
     Term(
         ("method", "status", "arXiv", "is the smallest"),
         (
-            "The table of exponents has the smallest number of which something is true.  "
-            "The table of samples has a row for each method that learns a target.  Its status says "
-            "whether so many samples are necessary, sufficient, both (exact order) or a "
-            "conjecture.  The last column is the arXiv number of the paper that says so."
+            "These are columns of the tables of `analyze --all`.  In the table of exponents each "
+            "exponent is the smallest number that meets the condition beside it.  The table of "
+            "samples has a row for each method that learns a target.  Its status says whether so "
+            "many samples are necessary, sufficient, both (exact order) or a conjecture.  The last "
+            "column is the arXiv number of the paper that says so."
         ),
         see=("learns", "leap"),
     ),

@@ -65,7 +65,7 @@ def _source(predicted: Trajectory | None) -> str:
     """What the crosses of the neurons are; drawn runs are averaged from the start of one run."""
     if predicted is None or predicted.from_runs or predicted.rows_a_run == 1:
         return source_of(predicted)
-    return f"theory: mean of {predicted.rows_a_run:,} random runs"
+    return f"theory: mean of {predicted.rows_a_run:,} random runs from this start"
 
 
 def _of_first_run(predicted: Trajectory, simulated: Trajectory) -> Float[np.ndarray, "t p r"]:

@@ -57,7 +57,7 @@ def neurons(
 def _step_name(step: int, cloud: Float[np.ndarray, "p 2"]) -> str:
     """The name of a step in the legend, and whether its neurons lie in pairs at one point."""
     places = len(np.unique(cloud.round(9), axis=0))
-    pairs = ", 2 at each point" if len(cloud) == 2 * places else ""
+    pairs = ", two neurons at each point" if len(cloud) == 2 * places else ""
     return ("start" if step == 0 else f"after step {step}") + pairs
 
 
@@ -72,7 +72,7 @@ def _crosses(
     if len(measured) == len(predicted):
         pairs = list(np.stack([measured, predicted], axis=1))
         joins = LineCollection(pairs, color=THEORY, linewidth=0.6, alpha=0.6, zorder=1.5)
-        joins.set_label("neuron to its prediction")
+        joins.set_label("from a neuron to its prediction")
         axes.add_collection(joins)
     # The crosses of more than 16 neurons lie close together, and are smaller.
     size, width = (24, 0.8) if points.shape[1] > 16 else (90, 1.4)

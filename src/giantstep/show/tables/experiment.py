@@ -101,7 +101,7 @@ def comparison_words(compared: Comparison, cosines: Mapping[str, str]) -> str:
     """
     where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return (
-        f"The p-value of all {compared.count} comparisons is {_p_value(compared)}; below "
+        f"The p-value of all {compared.count} comparisons together is {_p_value(compared)}; below "
         f"{compared.level:g} is a disagreement. Each number that theory predicts and the runs "
         "measure is one comparison, and of a matrix of overlaps each entry. The largest deviation "
         f"is {compared.sigmas:.1f} sigma{where}."

@@ -32,9 +32,9 @@ CHANCE = "~ d^-1/2"
 """Theory's cell of a cosine of which it knows the order alone: what a run has of it is chance."""
 
 FLOOR = (
-    "floor: a lower bound of the error for large d, given the directions learned so far. At small "
-    "d errors may lie below it. giantstep analyze shows a higher floor. It is the one of d much "
-    "larger than p; at this d, p neurons also fit a share p/d of the next degree."
+    "floor: a lower bound of the test error for large d, given the directions learned so far. At "
+    "small d errors may lie below it. The floor of giantstep analyze is higher: it leaves out that "
+    "p neurons also fit a share p/d of the next degree."
 )
 """What sets the floors of a run apart from those of an analysis."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,7 +43,9 @@ class Found:
 
     ``count`` is how many of the directions are learned after the step ``step``, at first 0 and
     None; ``cosine`` is the median cosine with their span there, or after the last step; ``factor``
-    is how many times that of random neurons it must be to count as learned.
+    is how many times that of random neurons it must be to count as learned; ``lost`` is the cosine
+    after the last step if it does not count as learned there.  ``turned`` says that the cosine is
+    large enough after the last step, but belongs to a direction of another entry.
     """
 
     basis: Basis
@@ -51,6 +53,8 @@ class Found:
     count: int
     cosine: Value
     factor: float
+    lost: Value | None = None
+    turned: bool = False
 
 
 def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
@@ -59,18 +63,22 @@ def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
     At most ``most`` directions are told, in the order of the staircase.
     """
     last, d = experiment.steps[-1].step, experiment.setting.d
-    learned: list[str] = []
+    learned: list[Found] = []
     weak: dict[float, list[str]] = {}
     left: list[str] = []
+    turned: list[str] = []
     missing: list[Basis] = []
     for place, (_, basis) in enumerate(experiment.subspaces[:most]):
         k = len(basis)
         chance = random_cosine(k, d)
         if CLEAR * chance >= 1.0:
             return [f"d = {d} is too small to tell a learned direction from chance."]
-        found = _found(experiment, place, basis)
+        found = _found(experiment, place, basis, learned)
         if found.step is not None:
-            learned.append(_learned(found, learned))
+            learned.append(found)
+        elif found.turned:
+            turned.append(f"{named(basis)} ({spread(found.cosine)})")
+            missing.append(basis)
         elif found.cosine.known:
             # Rows that share their noise have the mean cosine of one random direction.
             aligned = above_chance(with_error(found.cosine, k, d), mean_random_cosine(k, d), 1.0)
@@ -78,12 +86,17 @@ def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
             text = f"{named(basis)} (cosine {size}, random neurons {plain(chance, 2)})"
             (weak.setdefault(found.factor, []) if aligned else left).append(text)
             missing.append(basis)
-    sentences = [", ".join(learned) + "."] if learned else []
+    texts = [_learned(found, first=place == 0, last=last) for place, found in enumerate(learned)]
+    sentences = [", ".join(texts) + "."] if texts else []
     sentences += [
-        f"Weakly aligned after step {last}, above random neurons but not clearly by a factor of "
-        f"{factor:g}: {', '.join(names)}."
+        f"Weakly aligned after step {last}: {', '.join(names)}. To count as learned, a cosine must "
+        f"clearly exceed {factor:g} times that of random neurons."
         for factor, names in weak.items()
     ]
+    if turned:
+        sentences.append(
+            f"What was learned also has a cosine with {', '.join(turned)}. This adds no direction."
+        )
     if left:
         sentences.append(f"Not clearly above chance after step {last}: {', '.join(left)}.")
     if missing:
@@ -119,18 +132,30 @@ def with_error(cosine: Value, k: int, d: int) -> Value:
     )
 
 
-def _found(experiment: Experiment, place: int, basis: Basis) -> Found:
-    """The first step after which directions of a subspace are above chance."""
+def _found(experiment: Experiment, place: int, basis: Basis, learned: Sequence[Found]) -> Found:
+    """The first step after which directions of a subspace are above chance.
+
+    Inputs that are not N(0, I) turn what a step learns: one direction may have a cosine with two
+    entries of the staircase.  There the rows must span more than those ``learned`` so far.
+    """
     allowed, k, d = _allowed(experiment), len(basis), experiment.setting.d
+    turned, turning = False, not experiment.setting.inputs.is_gaussian
     for index, step in enumerate(experiment.steps):
         possible = allowed[step.step]
         ruled_out = possible is not None and len(_outside(possible, basis)) == len(basis)
         factor = SURE if ruled_out else CLEAR
         cosine = step.cosines[place]
+        turned = False
         if above_chance(with_error(cosine, k, d), random_cosine(k, d), factor):
+            known = [each.basis for each in learned if (each.step or 0) <= step.step]
+            turned = turning and bool(known) and not _adds(experiment, index, known, basis, factor)
+            if turned:
+                continue
             count = _learned_directions(experiment, index, basis, factor)
-            return Found(basis, step.step, count, cosine, factor)
-    return Found(basis, None, 0, cosine, factor)
+            final = experiment.steps[-1].cosines[place]
+            kept = above_chance(with_error(final, k, d), random_cosine(k, d), factor)
+            return Found(basis, step.step, count, cosine, factor, None if kept else final)
+    return Found(basis, None, 0, cosine, factor, turned=turned)
 
 
 def _allowed(experiment: Experiment) -> list[Basis | None]:
@@ -160,6 +185,14 @@ def _learned_directions(experiment: Experiment, index: int, basis: Basis, factor
     return max(1, sum(above_chance(axis, random_cosine(1, d), factor) for axis in axes))
 
 
+def _adds(
+    experiment: Experiment, index: int, known: Sequence[Basis], basis: Basis, factor: float
+) -> bool:
+    """Whether the neurons lie along more directions with a subspace than with the known ones."""
+    before = _learned_directions(experiment, index, span(*known), factor)
+    return _learned_directions(experiment, index, span(*known, basis), factor) > before
+
+
 def _expected(experiment: Experiment, missing: Basis) -> Iterator[str]:
     """Whether directions that were not learned are learned as d grows, and why not."""
     analysis = experiment.analysis
@@ -178,11 +211,14 @@ def _expected(experiment: Experiment, missing: Basis) -> Iterator[str]:
 
 
 def _shortage(experiment: Experiment, analysis: Analysis, never: Basis) -> str:
-    """Whether directions take more steps, or more samples a step, than the setting has."""
+    """Whether directions take more steps, more samples a step, or another activation."""
     reached = stairs_of(analysis, experiment.model).reached
     later = order_of_batch(analysis, experiment.model) <= 1 and bool(reached)
     if later and not len(_outside(reached[-1], never)):
         return " in so few steps"
+    for stage in analysis.stages:
+        if stage.missing is not None and len(_outside(stage.basis, never)) < len(never):
+            return f": {lacks(analysis.activation, stage.missing)}"
     return " from so few samples"
 
 
@@ -206,14 +242,16 @@ def above_chance(cosine: Value, chance: float, factor: float) -> bool:
     return cosine.known and cosine.mean - 2.0 * (cosine.standard_error or 0.0) > factor * chance
 
 
-def _learned(found: Found, earlier: list[str]) -> str:
+def _learned(found: Found, *, first: bool, last: int) -> str:
     name, size = named(found.basis), f"cosine {plain(found.cosine.mean, 2)}"
     if found.count < len(found.basis):
         name = f"{counted(found.count, 'direction')} in the span of {name}"
         size += " with the span"
+    if found.lost is not None:
+        size += f", but {plain(found.lost.mean, 2)} after step {last}"
     if found.step == 0:
-        return f"{'the' if earlier else 'The'} start already has {name} ({size})"
-    return f"{'step' if earlier else 'Step'} {found.step} learned {name} ({size})"
+        return f"{'The' if first else 'the'} start already has {name} ({size})"
+    return f"{'Step' if first else 'step'} {found.step} learned {name} ({size})"
 
 
 def spectra_outcome(experiment: Experiment) -> list[str]:

@@ -13,12 +13,19 @@ EXPLANATION = (
     "Powers of d as d grows; logarithms are shown for one-pass descent only. Giant steps and "
     "one-pass descent need an activation with the degrees of the target. Exact order: necessary "
     "and sufficient. Necessary: no method of this kind that takes polynomial time succeeds with "
-    "fewer samples. Correlational queries use the data through gradients of the squared loss, "
-    "statistical queries through any averages. Shifted inputs have a mean m along the directions "
-    "of the target, spiked inputs a larger variance along one of them, v. V is the variance of "
-    "the label noise, where it is large."
+    "fewer samples. Shifted inputs have a mean m along the directions of the target, spiked inputs "
+    "a larger variance along one of them, v."
 )
-"""What the table leaves unsaid in its cells."""
+"""What the tables leave unsaid in their cells."""
+
+OF_METHODS = {
+    "queries": (
+        "Correlational queries use the data through gradients of the squared loss, statistical "
+        "queries through any averages."
+    ),
+    "noise": "V is the variance of the label noise, where it is large.",
+}
+"""What is said of methods with a word in their names, where the table has such a row."""
 
 
 def requirements_report(analysis: Analysis, needs: Requirements) -> list[RenderableType]:
@@ -29,7 +36,9 @@ def requirements_report(analysis: Analysis, needs: Requirements) -> list[Rendera
         ("method", "learns", "n", "status", "arXiv"),
         rows,
     )
-    return [_exponents(analysis, needs), "", table, Text(EXPLANATION + "\n", style="dim")]
+    methods = " ".join(row.method for row in needs.rows)
+    told = [EXPLANATION, *(text for word, text in OF_METHODS.items() if word in methods)]
+    return [_exponents(analysis, needs), "", table, Text(" ".join(told) + "\n", style="dim")]
 
 
 def _exponents(analysis: Analysis, needs: Requirements) -> RenderableType:

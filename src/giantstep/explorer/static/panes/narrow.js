@@ -291,6 +291,8 @@ const handlers = {
     if (difference) parts.sides.say(difference);
     judge(parts.verdict, found);
     draw();
+    // The verdict is of the whole prediction, which took too long to be drawn so far.
+    if (predicted?.draft && parts.problem.node.classList.contains("slow")) predict(true);
   },
 };
 

@@ -19,6 +19,8 @@ let found = null;
 let page = null;
 
 function figures(analysis) {
+  const exponent = analysis.generative_exponent;
+  const samples = exponent === 1 ? "$d$" : `$d^${exponent}$`;
   const shown = [
     [
       term("leap index", "Leap index"),
@@ -35,8 +37,10 @@ function figures(analysis) {
     [
       term("generative exponent", "Generative exponent"),
       "$k^\\ast$",
-      analysis.generative_exponent,
-      "About $d$ to this power samples suffice after the best transform of the label. Reused batches can use it.",
+      exponent,
+      exponent === null
+        ? "No transform of the label was found to help."
+        : `About ${samples} samples suffice after the best transform of the label. Reused batches can use it.`,
     ],
     [
       "Directions",
@@ -89,8 +93,9 @@ function floors(analysis) {
       defined(
         "Each number is a [floor]: a lower bound of the mean squared error as d grows, with fresh " +
           "batches. A row that names an activation holds for neurons without biases, and one of any " +
-          "activation with biases too. At finite d errors can lie slightly below a floor, and p " +
-          "neurons fit a share p/d of the next degree, which the pane Few neurons subtracts.",
+          "activation with biases too. At finite d errors can lie slightly below a floor. There p " +
+          "neurons also fit a share p/d of the next degree. Floors of the pane Few neurons are " +
+          "lower by this share.",
       ),
     ),
     el(
