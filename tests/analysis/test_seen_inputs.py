@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from giantstep import InputError, Setting, analyze, simulate
+from giantstep.analysis.answer import answer
 
 STEP: dict[str, Any] = {
     "steps": 1, "p": 2, "start": "sphere", "readout_start": "signs", "residual": "labels",
@@ -135,3 +136,28 @@ def test_what_is_refused(fields: dict[str, Any], sentence: str) -> None:
     if "clusters" not in sentence + fields.get("inputs", ""):
         with pytest.raises(InputError, match=sentence):
             Setting("x1*x2", **{"d": 40, "n": 40, "p": 2} | fields)
+
+
+MOVED = {"spiked(2, 0.5)": "x1 + x2", "shifted(1, 0.5)": "x1 + x2 + x1^2"}
+
+
+@pytest.mark.parametrize("law", MOVED)
+def test_the_first_step_moves_neurons_along_the_mean_gradient(law: str) -> None:
+    """Two overlaps of the mean update over 200 runs; T_1 of the unit normals has another ratio."""
+    analysis = analyze(MOVED[law], inputs=law)
+    setting = Setting(
+        MOVED[law], d=1000, n="16d", inputs=law, step_size=3.0, runs=200, seed=4, **STEP
+    )
+    overlap = simulate(setting).overlap
+    update = overlap[:, 1] - overlap[:, 0]
+    first, second = np.moveaxis(update[:, 0] - update[:, 1], -1, 0)
+
+    def sigmas(direction: np.ndarray) -> float:
+        across = first * direction[1] - second * direction[0]
+        return float(abs(across.mean()) / across.std(ddof=1) * math.sqrt(len(across)))
+
+    assert sigmas(analysis.inputs.mean_gradient(analysis.series)) < 4.0
+    assert sigmas(analysis.series.tensor(1)) > 8.0
+    told = "In the inputs themselves, the first step moves neurons along"
+    assert told in " ".join(answer(analysis))
+    assert told not in " ".join(answer(analyze("x1 + x2")))

@@ -32,7 +32,7 @@ def answer(analysis: Analysis) -> list[str]:
 
     Samples are counted in the effective dimension D where it is not d.
     """
-    sentences = _sentences(analysis)
+    sentences = [*_sentences(analysis), *_gradient(analysis)]
     if analysis.inputs.letter == "d":
         return sentences
     size = f"{analysis.inputs.dimension:,.0f}"
@@ -117,6 +117,21 @@ def _fresh(analysis: Analysis) -> str:
     for step, more in later:
         text += f", the {ORDINALS[step - 1]} {named(more)}"
     return f"{text}."
+
+
+def _gradient(analysis: Analysis) -> list[str]:
+    """Where the first step moves neurons, if that is no direction of the staircase."""
+    learned = analysis.fresh.reached[0] if analysis.fresh.reached else np.zeros((0, 0))
+    if len(learned) != 1:
+        return []
+    gradient = analysis.inputs.mean_gradient(analysis.series)
+    direction = gradient[None] / np.linalg.norm(gradient)
+    if not len(added(learned, direction)):
+        return []
+    return [
+        "Directions are named after the inputs are made unit normals. In the inputs themselves, "
+        f"the first step moves neurons along {named(direction)}."
+    ]
 
 
 def _small_parts(analysis: Analysis) -> list[str]:

@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.gaussian.series import HermiteSeries
 from giantstep.problem.frames import FORMS, block_profiles, frame_shares, read_frame
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.target import Target
@@ -62,6 +64,14 @@ class SeenInputs:
             target.compose(np.diag(deviations), means),
             notes=(*target.notes, *self._notes(deviations.tolist())),
         )
+
+    def mean_gradient(self, series: HermiteSeries) -> Float[np.ndarray, " r"]:
+        """E[y <w*_k, x>] = S_k^(1/2) T_1 + m_k T_0 for each k: the direction of the first step.
+
+        ``series`` -> of g(u), whose coefficients T_0 and T_1 are.
+        """
+        slope = np.sqrt(self.variances[: series.r]) * series.tensor(1)
+        return np.asarray(slope + np.array(self.means[: series.r]) * float(series.tensor(0)))
 
     def _notes(self, deviations: list[float]) -> list[str]:
         """Which function is analysed, and what unequal variances change."""

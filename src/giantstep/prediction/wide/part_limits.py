@@ -147,8 +147,8 @@ TAILS = Limit(
     name="tails of the residual",
     quantity=residual_tails,
     # Relative variance of the mean of r^2 over a batch.  58 random settings with labels of degree 3
-    # to 5 and exp(x1), 0.25 to 1.57, d = 120 to 260, 10 runs each: no comparison has a p-value below
-    # 0.0016, and that one is 0.16 in 60 other runs.
+    # to 5 and exp(x1), at 0.25 to 1.57, d = 120 to 260, 10 runs each: no comparison has a p-value
+    # below 0.0016, and that one is 0.16 in 60 other runs.
     most=0.9,
     sentence="too few samples for a spectrum. Few large residuals r dominate a batch: E[r^4] is "
     "{value:.3g} n E[r^2]^2, at most {most:g} n E[r^2]^2 is allowed",
