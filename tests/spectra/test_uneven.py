@@ -38,6 +38,17 @@ def test_linear_neurons_raise_nothing() -> None:
     assert linear.raised(0.01) == pytest.approx((1.0, 1.0), abs=1e-9)
 
 
+@pytest.mark.parametrize("activation", ["He3", "exp(z)", "He4 + 1e-7*z"])
+def test_neurons_of_long_tails_raise_more_than_relu(activation: str) -> None:
+    """A linear part that is zero but for rounding, and deviations beyond the power itself."""
+    one, relu = (
+        uneven_neurons(make_activation(each), 900, 200.0, 60, length_variance=0.01).raised(0.01)
+        for each in (activation, "relu")
+    )
+    assert all(long > short >= 1.0 for long, short in zip(one, relu, strict=True))
+    assert np.all(np.isfinite(one))
+
+
 def test_places_of_matrices() -> None:
     """Edge and one lone neuron of Gaussian features with a given covariance, within 2 %.
 

@@ -54,11 +54,11 @@ class UnevenNeurons:
         from scipy.optimize import brentq
 
         largest, coupling = float(np.max(deviations)), self._coupling
-        if coupling == 0:
+        if coupling <= 1e-12 * self.rest:  # below rounding of the moments
             return largest
 
         def excess(distance: float) -> float:
-            return coupling * float(np.mean(1.0 / (largest + distance - deviations))) - 1.0
+            return coupling * float(np.mean(1.0 / (distance + (largest - deviations)))) - 1.0
 
         # The largest deviation alone has the share 1/count of the mean.
         ends = 0.5 * coupling / len(deviations), 2.0 * coupling
