@@ -22,8 +22,11 @@ def test_even_neurons_have_the_edge_of_the_bulk(activation: str, sizes: Any) -> 
     """Eq. (15) with no deviations is eq. (2)."""
     n, d, p = sizes
     chosen = make_activation(activation)
-    edge = uneven_neurons(chosen, n, float(d), p, length_variance=0.0).edge(np.zeros(1))[1]
-    assert edge == pytest.approx(feature_bulk(chosen, n, d, p).upper.place, rel=1e-6)
+    even = uneven_neurons(chosen, n, float(d), p, length_variance=0.0)
+    bulk = feature_bulk(chosen, n, d, p)
+    unit = (bulk.linear + bulk.nonlinear) / (even.linear + even.rest)
+    assert even.linear + even.rest == pytest.approx(1.0, rel=1e-6)
+    assert unit * even.edge(np.zeros(1))[1] == pytest.approx(bulk.upper.place, rel=1e-6)
 
 
 def test_equal_deviations_are_a_larger_rest() -> None:
@@ -47,6 +50,14 @@ def test_neurons_of_long_tails_raise_more_than_relu(activation: str) -> None:
     )
     assert all(long > short >= 1.0 for long, short in zip(one, relu, strict=True))
     assert np.all(np.isfinite(one))
+
+
+@pytest.mark.parametrize("activation", ["z^9", "exp(5*z)"])
+def test_tails_that_no_sample_has_lower_no_threshold(activation: str) -> None:
+    chosen = make_activation(activation)
+    factors = uneven_neurons(chosen, 400, 200.0, 100, length_variance=0.01).raised(0.01)
+    assert np.all(np.isfinite(factors))
+    assert min(factors) >= 1.0
 
 
 def test_places_of_matrices() -> None:

@@ -23,7 +23,7 @@ class UnevenNeurons:
     """``count`` random features of unequal power on ``samples`` samples of ``inputs`` inputs.
 
     ``linear`` -> c_1^2, ``rest`` -> c_{>1}^2; ``variance`` and ``third`` -> variance and third
-    cumulant of the deviations D of a neuron's power.
+    cumulant of the deviations D of a neuron's power, all in one unit of power.
 
     docs/derivations/bulk.md, eqs. (14) and (15).
     """
@@ -37,7 +37,7 @@ class UnevenNeurons:
     third: float
 
     def place(self, x: float, deviations: Float[np.ndarray, " p"]) -> float:
-        """The eigenvalue z of F^T F/n at the parameter x, which exceeds ``_least``.
+        """The eigenvalue z of F^T F/n, in the unit, at the parameter x, which exceeds ``_least``.
 
         docs/derivations/bulk.md, eq. (15).
         """
@@ -112,33 +112,38 @@ class UnevenNeurons:
         parameter, alone = self.edge(others)
         if largest > parameter:  # the resolvent of this neuron has a pole above the edge
             alone = self.place(float(largest), others)
-        return math.sqrt(uneven / even), math.sqrt(alone / even)
+        # Of tails so long that their moments are in no sample both may come out below the even one.
+        return math.sqrt(max(uneven / even, 1.0)), math.sqrt(max(alone / even, 1.0))
 
 
 def uneven_neurons(
     activation: Activation, samples: int, inputs: float, count: int, length_variance: float
 ) -> UnevenNeurons:
-    """Random features of an activation; ``length_variance`` -> that of the squared length of rows.
+    """Random features of an activation, in units of its variance.
+
+    ``length_variance`` -> that of the squared length of rows.
 
     docs/derivations/bulk.md, eq. (14).
     """
     z, weights = normal_panels(split_panels(np.array(activation.kinks or ()), 18), 32)
     values = np.asarray(activation(z), dtype=float)
     square = (values - weights @ values) ** 2
-    power = float(weights @ square)
-    beyond = float(weights @ square**2) - 3.0 * power**2
-    third = float(weights @ (square - power) ** 3) - 8.0 * power**3
+    # In units of the power, so that no moment overflows; a constant activation has none.
+    power = float(weights @ square) or 1.0
+    square = square / power
+    beyond = float(weights @ square**2) - 3.0
+    third = float(weights @ (square - 1.0) ** 3) - 8.0
     # Rows that are shorter and longer by a standard deviation.
     deviation = min(math.sqrt(length_variance), 0.9)
     lengths = np.sqrt(1.0 + deviation * np.array([-1.0, 0.0, 1.0]))
     moments = feature_moments(activation, np.zeros(3), lengths)
-    short, rest, long = (float(each) for each in moments.rest)
+    short, rest, long = (float(each) / power for each in moments.rest)
     slope, bend = 0.5 * (long - short), long + short - 2.0 * rest
     return UnevenNeurons(
         samples=samples,
         inputs=inputs,
         count=count,
-        linear=float(moments.slope[1]) ** 2,
+        linear=float(moments.slope[1]) ** 2 / power,
         rest=rest,
         variance=max(beyond, 0.0) / samples + slope**2,
         third=max(third, 0.0) / samples**2 + 2.0 * deviation * slope**3 + 3.0 * slope**2 * bend,
