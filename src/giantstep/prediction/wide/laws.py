@@ -47,6 +47,7 @@ from giantstep.spectra.bulk import Bulk
 from giantstep.spectra.outliers import upper_limit
 from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import feature_bulk, weight_bulk
+from giantstep.spectra.uneven import uneven_neurons
 
 LEVEL = 0.01
 """Rate at which noise is taken for an outlier."""
@@ -238,7 +239,29 @@ def _start_margin(setting: Setting) -> float:
     """How far noise passes the edge of the features before any step, as a factor; kept."""
     activation = seen_inputs(setting).activation
     start = feature_bulk(activation, setting.readout_n, setting.d, setting.p, setting.start)
-    return upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
+    return _raised(setting) * upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
+
+
+def _raised(setting: Setting) -> float:
+    """By which factor unequal powers of neurons and of samples raise the edge, at the start.
+
+    The edge is raised by both, and one neuron or one sample may stand above it.
+
+    docs/derivations/bulk.md, eq. (16).
+    """
+    inputs, kind = seen_inputs(setting), setting.start.kind
+    samples, neurons = setting.readout_n, setting.p // kind.copies
+    second = inputs.moment(2)
+    rows = 2.0 * (second - (0.0 if kind.normal else 1.0)) / setting.d
+    dimension = setting.d / second
+    by_neurons, neuron = uneven_neurons(
+        inputs.activation, samples, dimension, neurons, length_variance=rows
+    ).raised(LEVEL)
+    # Features are a function of the product of row and input: samples are neurons of the rows.
+    by_samples, sample = uneven_neurons(
+        inputs.activation, neurons, dimension, samples, length_variance=2.0 / dimension
+    ).raised(LEVEL)
+    return max(by_neurons * by_samples, neuron, sample)
 
 
 def feature_law_density(setting: Setting, statistics: ReadoutStatistics, edge: float) -> Density:
