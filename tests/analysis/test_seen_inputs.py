@@ -145,12 +145,10 @@ MOVED = {"spiked(2, 0.5)": "x1 + x2", "shifted(1, 0.5)": "x1 + x2 + x1^2"}
 def test_the_first_step_moves_neurons_along_the_mean_gradient(law: str) -> None:
     """Two overlaps of the mean update over 200 runs; T_1 of the unit normals has another ratio."""
     analysis = analyze(MOVED[law], inputs=law)
-    setting = Setting(
-        MOVED[law], d=1000, n="16d", inputs=law, step_size=3.0, runs=200, seed=4, **STEP
-    )
+    fields = STEP | {"readout_start": "ones", "activation": "He1", "step_size": 3.0}
+    setting = Setting(MOVED[law], d=1000, n="16d", inputs=law, runs=200, seed=4, **fields)
     overlap = simulate(setting).overlap
-    update = overlap[:, 1] - overlap[:, 0]
-    first, second = np.moveaxis(update[:, 0] - update[:, 1], -1, 0)
+    first, second = np.moveaxis(overlap[:, 1, 0] - overlap[:, 0, 0], -1, 0)
 
     def sigmas(direction: np.ndarray) -> float:
         across = first * direction[1] - second * direction[0]

@@ -158,6 +158,14 @@ def test_floors_stand_beside_the_steps_that_are_recorded(record: str) -> None:
     assert "\n8 " in text_of(learn_report(found))
 
 
+def test_two_floors_are_told_apart() -> None:
+    """tanh has no even part of exp(x1); a readout of it reaches all of x1."""
+    sizes = {"activation": "tanh", "d": 50, "p": 8, "steps": 1, "readout_n": 50, "test_n": 50}
+    said = "floor of any: the lower bound for any activation."
+    assert said in text_of(learn_report(run_experiment(Setting("exp(x1)", **sizes))))
+    assert "floor of any" not in text_of(learn_report(run_experiment(Setting("x1", **sizes))))
+
+
 def test_spectra_stand_beside_the_steps_that_are_recorded() -> None:
     sizes = {"d": 30, "step_size": "1,1", "record": "every(2)", "test_n": 50}
     text = text_of(spectrum_report(run_experiment(Setting.linear_width("x1", **sizes))))

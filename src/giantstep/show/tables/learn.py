@@ -38,6 +38,12 @@ FLOOR = (
 )
 """What sets the floors of a run apart from those of an analysis."""
 
+FLOOR_OF_ANY = (
+    "floor of any: the lower bound for any activation. The floor beside it is the one for neurons "
+    "of this activation, which may miss more of the target."
+)
+"""What sets the two floors of a table apart."""
+
 UNKNOWN_FLOOR = (
     "A floor is - where it is not known what the steps learn. This is so with biases in the steps, "
     "with steps that look ahead, with other inputs, labels or losses, and after a second step from "
@@ -92,6 +98,8 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
     if experiment.simulated.test_error is not None:
         if any(experiment.floors):
             yield FLOOR
+        if experiment.floors_any != experiment.floors:
+            yield FLOOR_OF_ANY
         if any(floor is None for floor in experiment.floors):
             yield UNKNOWN_FLOOR
     if experiment.predicted_steps is None:

@@ -202,8 +202,7 @@ def _expected(experiment: Experiment, missing: Basis) -> Iterator[str]:
     never = _outside(possible, missing)
     expected = added(never, missing) if len(never) else missing
     if len(expected):
-        verb = "is" if len(expected) == 1 else "are"
-        yield f"For large d {named(expected)} {verb} expected to be learned by then."
+        yield f"For large d, steps of giant size are expected to learn {named(expected)} by then."
     if len(never):
         why = _obstacle(experiment, analysis, never)
         reason = f": {why}" if why else _shortage(experiment, analysis, never)
