@@ -4,6 +4,7 @@ import io
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,6 +124,19 @@ def test_cells_that_hold_several_things_are_refused(cell: object) -> None:
     cells[3] = cell
     with pytest.raises(InputError, match=r"column 'a' must hold numbers or words, got .* in row 4"):
         make_column("a", cells)
+
+
+def test_a_line_of_names_may_be_long(tmp_path: Path) -> None:
+    """A line of more than 131072 characters is refused for no separator that it does not have."""
+    names = [f"a_column_of_a_wide_table_{k}" for k in range(6000)]
+    path = write(tmp_path, "\n".join(map(",".join, ([*names, "y"], *[["1"] * 6001] * 3))))
+    assert len(read_table(path, "y").columns) == 6000
+
+
+@pytest.mark.parametrize("label", [3, b"y", ["y"]])
+def test_the_name_of_the_label_is_a_text(label: Any) -> None:
+    with pytest.raises(InputError, match="label must be the name of y as a text, got"):
+        table_of(np.ones((30, 2)), np.arange(30), label)
 
 
 def test_names_of_many_columns_are_compared_once() -> None:

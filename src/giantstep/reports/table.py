@@ -215,6 +215,8 @@ def make_table(columns: Sequence[Column], label: str) -> Table:
 
 def table_of(x: Any, y: Any, label: str | None = None) -> Table:
     """The table of a frame or an array and its labels."""
+    if not isinstance(label, str | None):
+        raise InputError(f"label must be the name of y as a text, got {shown(label)}")
     name = str(getattr(y, "name", None) or "label") if label is None else label
     if hasattr(x, "columns"):
         columns = [make_column(str(key), x[key]) for key in x.columns]
