@@ -71,6 +71,8 @@ def test_a_step_that_is_too_large_diverges_and_sizes_are_checked() -> None:
         features.mean_losses([1], 0.1, batch=0)
     with pytest.raises(InputError, match="beta must be at least 0, got nan"):
         power_law_features(1.0, math.nan, 12, 60)
+    with pytest.raises(InputError, match="d must be a whole number, got True"):
+        power_law_features(1.0, 0.8, True, 60)
     with pytest.raises(InputError, match="12 modes differ by less than rounding, got 20"):
         power_law_features(20.0, 0.8, 12, 60)
     with pytest.raises(InputError, match="alpha must be above 1/2"):

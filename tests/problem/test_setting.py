@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.batches import BATCHES
 from giantstep.problem.between import BETWEEN
@@ -406,10 +406,19 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     (ORTHOGONAL | {"start_overlaps": [*HALF[:3], [0.8, 0.8]]}, "start_overlaps", "0.8"),
     (ORTHOGONAL | {"start_overlaps": [*HALF[:3], [math.nan, 0]]}, "start_overlaps", "nan"),
     (ORTHOGONAL | {"start_overlaps": "none"}, "start_overlaps", "'none'"),
+    *(
+        ({name: 10**5000}, name, "a value too long to print")
+        for name in ("batches", "output_scale", "readout_between", "update", "lookahead", "loss")
+    ),
+    ({"inputs": 10**5000}, "inputs", "a value too long to print"),
+    ({"record": 10**5000}, "record", "a value too long to print"),
+    ({"start": "given", "start_rows": 10**400}, "start_rows", "1000"),
+    ({"start": "given", "start_gram": []}, "start_gram", "[]"),
+    ({"start": "given", "start_gram": np.zeros((0, 0))}, "start_gram", "[]"),
 ]
 
 
-@pytest.mark.parametrize(("fields", "name", "value"), BAD, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("fields", "name", "value"), BAD, ids=lambda value: shown(value, 40))
 def test_a_bad_field_is_named_with_its_value_in_one_line(
     fields: dict[str, Any], name: str, value: str
 ) -> None:

@@ -164,7 +164,7 @@ def test_bad_targets(text: str, piece: str) -> None:
         make_target(text)
 
 
-@pytest.mark.parametrize("value", [3, None, ["x1"]])
+@pytest.mark.parametrize("value", [3, None, ["x1"], int, max])
 def test_wrong_kinds_of_target(value: object) -> None:
     with pytest.raises(InputError, match="target must be"):
         make_target(value)  # type: ignore[arg-type]

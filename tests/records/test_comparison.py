@@ -14,6 +14,7 @@ from giantstep.prediction.predict import predict
 from giantstep.prediction.wide import laws
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import Comparison, compare, harmonic_p_value
+from giantstep.records.emergence import emergence
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 
@@ -346,3 +347,13 @@ def test_a_place_that_noise_may_move_by_more_than_a_third_is_no_prediction() -> 
     edge, threshold = np.ones(2), np.array([1.2, 4.0])
     unknown = laws.unknown_places(edge, threshold, np.array([[1.1, math.nan], [1.1, 5.0]]))
     assert unknown.tolist() == [[False, False], [True, False]]
+
+
+@pytest.mark.parametrize("given", [None, "x1", 3, Setting])
+def test_other_kinds_of_records_are_refused_in_a_sentence(given: Any) -> None:
+    with pytest.raises(InputError, match="predicted must be a Trajectory, got"):
+        compare(given, given)
+    with pytest.raises(InputError, match="trajectories must be those of simulate or predict, got"):
+        emergence([given])
+    with pytest.raises(InputError, match="setting must be a Setting, got"):
+        simulate(given)

@@ -1,14 +1,18 @@
 """Tables of a report: what is read, and what is refused in one sentence."""
 
+import io
+import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from giantstep.errors import InputError
+from giantstep.problem.given_rows import load_array
 from giantstep.reports.files import read_table
-from giantstep.reports.table import table_of
+from giantstep.reports.table import Column, make_column, make_table, table_of
 
 
 def write(folder: Path, text: str, name: str = "t.csv") -> Path:
@@ -99,6 +103,51 @@ def test_a_damaged_or_foreign_archive_is_refused(tmp_path: Path) -> None:
         read_table(path, "y")
 
 
+@pytest.mark.parametrize("rows", [2**70, -5])
+def test_an_array_that_claims_impossible_rows_is_damaged(tmp_path: Path, rows: int) -> None:
+    path, plain = tmp_path / "t.npz", io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (rows,)}
+    np.lib.format.write_array_header_1_0(plain, header)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", plain.getvalue())
+    with pytest.raises(InputError, match="the array 'a' is damaged"):
+        read_table(path, "y")
+    (tmp_path / "rows.npy").write_bytes(plain.getvalue())
+    with pytest.raises(InputError, match=r"weights must be a .npy file"):
+        load_array(str(tmp_path / "rows.npy"), "weights")
+
+
+@pytest.mark.parametrize("cell", [[1, 2], np.ones(2), {"a": 1}])
+def test_cells_that_hold_several_things_are_refused(cell: object) -> None:
+    cells = np.empty(30, dtype=object)
+    cells[:] = "word"
+    cells[3] = cell
+    with pytest.raises(InputError, match=r"column 'a' must hold numbers or words, got .* in row 4"):
+        make_column("a", cells)
+
+
+def test_a_line_of_names_may_be_long(tmp_path: Path) -> None:
+    """A line of more than 131072 characters is refused for no separator that it does not have."""
+    names = [f"a_column_of_a_wide_table_{k}" for k in range(6000)]
+    path = write(tmp_path, "\n".join(map(",".join, ([*names, "y"], *[["1"] * 6001] * 3))))
+    assert len(read_table(path, "y").columns) == 6000
+
+
+@pytest.mark.parametrize("label", [3, b"y", ["y"]])
+def test_the_name_of_the_label_is_a_text(label: Any) -> None:
+    with pytest.raises(InputError, match="label must be the name of y as a text, got"):
+        table_of(np.ones((30, 2)), np.arange(30), label)
+
+
+def test_names_of_many_columns_are_compared_once() -> None:
+    """100,000 names took minutes where each was compared with every other."""
+    values = np.arange(2.0)
+    columns = [Column(f"c{k}", values) for k in range(30_000)]
+    start = time.process_time()
+    assert len(make_table(columns, "c7").columns) == 29_999
+    assert time.process_time() - start < 3.0
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -121,6 +170,8 @@ def test_a_damaged_or_foreign_archive_is_refused(tmp_path: Path) -> None:
             r"column 'a' must hold no control characters, got 'v\x07' in line 3",
         ),
         ("a\n1\n", "label must be a column (a), got 'y'"),
+        (f"{'a' * 500}\n1\n", "unknown label 'y'; the first line of the file lists all"),
+        (f"a,y\n1,2\n{'1' * 200_000},3\n", "a cell has more than 131072 characters"),
         ("", "names of the columns"),
         ("0,1;0,2\n0,3;0,4\n", "names of the columns"),
         ("a;y\n1;1.234,5\n2;0,5\n", "column 'y' has decimal commas, such as '0,5'"),

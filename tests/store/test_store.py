@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -173,6 +174,21 @@ def test_truncated_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> No
     [predicted] = found.predictions
     assert predicted is not None
     assert same(predicted, prediction())
+
+
+def test_the_arrays_of_a_foreign_archive_are_not_read(tmp_path: Path) -> None:
+    """Each is found to be none of ours by its record alone: an archive may hold gigabytes."""
+    foreign, header = io.BytesIO(), {"descr": "<f8", "fortran_order": False, "shape": (2**44,)}
+    np.lib.format.write_array_header_1_0(foreign, header)
+    for record in (None, {"format": FORMAT - 1}):
+        with zipfile.ZipFile(tmp_path / "foreign.npz", "w") as archive:
+            archive.writestr("a.npy", foreign.getvalue())
+            if record is not None:
+                text = io.BytesIO()
+                np.save(text, np.frombuffer(json.dumps(record).encode(), np.uint8))
+                archive.writestr("record.npy", text.getvalue())
+        [(_, reason)] = load(tmp_path).skipped
+        assert ("it has no 'record'" if record is None else f"is not {FORMAT}") in reason
 
 
 def _truncated(content: bytes) -> bytes:

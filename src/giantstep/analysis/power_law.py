@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import SupportsFloat
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import DivergenceError, InputError
+from giantstep.errors import DivergenceError, InputError, shown
 from giantstep.gaussian.accuracy import EPSILON
 
 
@@ -89,11 +90,14 @@ class PowerLawFeatures:
 
 def checked(alpha: float, beta: float, d: int, inputs: int) -> None:
     """Refuse exponents and sizes that the model of power-law random features does not have."""
+    for name, size in (("d", d), ("inputs", inputs)):
+        if isinstance(size, bool) or not isinstance(size, Integral):
+            raise InputError(f"{name} must be a whole number, got {shown(size)}")
     if not 1 <= d < inputs:
-        raise InputError(f"d must be between 1 and inputs - 1, got {d} of {inputs}")
+        raise InputError(f"d must be between 1 and inputs - 1, got {shown(d)} of {shown(inputs)}")
     for name, value in (("alpha", alpha), ("beta", beta)):
-        if not 0.0 <= value < math.inf:
-            raise InputError(f"{name} must be at least 0, got {value:g}")
+        if not (isinstance(value, Real) and 0.0 <= value < math.inf):
+            raise InputError(f"{name} must be at least 0, got {shown(value)}")
 
 
 def power_law_features(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from giantstep.analysis.activation import HIGHEST_DEGREE, analyze_activation
-from giantstep.cli.output import PLAIN, Output, Typed, write_json
+from giantstep.cli.output import PLAIN, Output, Typed, Whole, write_json
 from giantstep.show.tables.analysis import activation_report
 
 
@@ -11,7 +11,7 @@ def activation(
     name: Typed,
     /,
     *,
-    degree: int = HIGHEST_DEGREE,
+    degree: Whole = HIGHEST_DEGREE,
     output: Output = PLAIN,
 ) -> None:
     """List the Hermite coefficients of an activation: the degrees that its steps can learn.

@@ -11,7 +11,7 @@ from giantstep.analysis.analyze import analyze as run
 from giantstep.analysis.overlap import OverlapCurve
 from giantstep.analysis.overlap import overlap_curve as best_overlaps
 from giantstep.analysis.requirements import sample_requirements
-from giantstep.cli.output import PLAIN, Output, Switch, Typed, picture_line, write_json
+from giantstep.cli.output import PLAIN, Output, Switch, Typed, Whole, picture_line, write_json
 from giantstep.errors import InputError
 from giantstep.records.file import write_whole
 from giantstep.show.progress import patience
@@ -27,8 +27,8 @@ def analyze(
     activation: Typed = "relu",
     inputs: Typed = "gaussian",
     frame: Typed = "random",
-    d: int = 10_000,
-    label_degree: int = 3,
+    d: Whole = 10_000,
+    label_degree: Whole = 3,
     all: Switch = False,
     overlap_curve: Annotated[Path | None, Parameter(metavar="FILE")] = None,
     latex: Switch = False,

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from rich.console import Group
 
-from giantstep.cli.output import Json, OutAt, Quiet, Switch, present, reserve, write_json
+from giantstep.cli.output import Json, OutAt, Quiet, Switch, Whole, present, reserve, write_json
 from giantstep.errors import InputError, unknown_name
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.differences import differences as differences_page
@@ -48,7 +48,7 @@ class Measuring:
             "fail, and repeat its verdict over the range of every constant that was tuned."
         ),
     ] = False
-    seed: Annotated[int, Parameter(help="Seed of every simulation.")] = 0
+    seed: Annotated[Whole, Parameter(help="Seed of every simulation.")] = 0
     again: Annotated[Switch, Parameter(help="Run claims anew that the folder holds already.")] = (
         False
     )

@@ -7,12 +7,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from giantstep.cli.output import Whole
 from giantstep.explorer.serve import serve
 
 
 def explore(
     *,
-    port: int = 8765,
+    port: Whole = 8765,
     host: str = "127.0.0.1",
     folder: Path | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from giantstep.cli.fields import Fields, File, given_fields
-from giantstep.cli.output import PLAIN, Output, Typed, picture_line, write_json
+from giantstep.cli.output import PLAIN, Output, Typed, Whole, picture_line, write_json
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.show.progress import spinner
@@ -22,7 +22,7 @@ def needed(
     *,
     error: Annotated[str | None, Parameter(metavar="LEVELS")] = None,
     cosine: Annotated[str | None, Parameter(metavar="LEVELS")] = None,
-    direction: Annotated[int | None, Parameter(metavar="K")] = None,
+    direction: Annotated[Whole | None, Parameter(metavar="K")] = None,
     smallest: Annotated[str, Parameter(metavar="SIZE")] = "d/8",
     largest: Annotated[str | None, Parameter(metavar="SIZE")] = None,
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]

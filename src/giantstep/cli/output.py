@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter, Token
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.records.drafts import remove_drafts
 from giantstep.records.file import write_whole
 
@@ -30,6 +30,18 @@ def _folder(kind: Any, tokens: Sequence[Token]) -> Path:
     if not text.strip():
         raise ValueError(f"a folder needs a name, got {text!r}")
     return Path(text)
+
+
+def _whole(kind: Any, tokens: Sequence[Token]) -> int:
+    """A whole number as it is typed; 1.5 is none, and is not rounded."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"a whole number is needed, got {shown(text)}") from None
+
+
+Whole = Annotated[int, Parameter(converter=_whole)]
 
 
 # How results are said and where they go: the last options of a command, before those of a setting

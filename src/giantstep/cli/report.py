@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from giantstep.cli.output import PLAIN, Output, Switch, refuse_taken, reserve
+from giantstep.cli.output import PLAIN, Output, Switch, Whole, refuse_taken, reserve
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,8 +27,8 @@ def report(
     drop: Columns = None,
     task: str = "auto",
     quick: Switch = False,
-    jobs: int = 2,
-    seed: int = 0,
+    jobs: Whole = 2,
+    seed: Whole = 0,
     output: Output = PLAIN,
 ) -> None:
     """Say what can be learned from a table, and write a page that shows it.

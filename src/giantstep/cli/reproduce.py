@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.padding import Padding
 
-from giantstep.cli.output import OutAt, Overwrite, Quiet, Switch, reserve
+from giantstep.cli.output import OutAt, Overwrite, Quiet, Switch, Whole, reserve
 from giantstep.errors import InputError, unknown_name
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.record import Reproduction
@@ -29,7 +29,7 @@ def reproduce(
     *figures: str,
     run: Switch = False,
     full: Switch = False,
-    seed: int = 0,
+    seed: Whole = 0,
     list_: Annotated[bool, Parameter("--list", negative="", show_default=False)] = False,
     out: OutAt = Path("results/figures"),
     overwrite: Overwrite = False,

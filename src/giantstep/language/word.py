@@ -62,8 +62,12 @@ class Word(str, Generic[Kind]):
         ),
     ) -> Self:
         """A word of a field from its text; ``number(text, field, kind)`` reads its numbers."""
-        match = re.fullmatch(r"\s*([a-z]+)\s*(?:\(([^()]*)\))?\s*", str(value))
-        if isinstance(value, str) and match and match[1] in cls.kinds:
+        match = (
+            re.fullmatch(r"\s*([a-z]+)\s*(?:\(([^()]*)\))?\s*", value)
+            if isinstance(value, str)
+            else None
+        )
+        if match and match[1] in cls.kinds:
             texts = match[2].split(",") if (match[2] or "").strip() else []
             kind, where = cls.kinds[match[1]], f"{field} {match[1]}"
             if len(texts) == len(kind.numbers) and all(text.strip() for text in texts):

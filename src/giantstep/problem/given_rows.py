@@ -53,14 +53,14 @@ def load_array(path: str, field: str) -> np.ndarray:
         raise InputError(f"{field} cannot be read, got {path!r}: {error.strerror}") from None
     except MemoryError:
         raise InputError(f"{field} must fit into memory, got {path!r}") from None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:  # a header may claim more than 2^63 rows
         raise InputError(f"{field} must be a .npy file, got {path!r}: {error}") from None
 
 
 def _matrix(value: object, given: object) -> Float[np.ndarray, "p q"]:
     try:
         matrix = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.ndim != 2 or not np.all(np.isfinite(matrix)):
         raise InputError(f"start_rows must be a matrix of finite numbers, got {shown(given)}")

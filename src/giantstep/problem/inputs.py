@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.language.word import Word
 from giantstep.problem.input_blocks import (
     InputBlocks,
@@ -382,7 +382,7 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
     if isinstance(value, InputLaw):
         return value
     if not isinstance(value, str):
-        raise InputError(f"inputs must be a text such as 'gaussian', got {value!r}")
+        raise InputError(f"inputs must be a text such as 'gaussian', got {shown(value)}")
     if re.search(r"\)\s*\+\s*[a-z]+\s*\(", value):
         raise InputError(
             "inputs must be one law, blocks or one direction with a spike, a shift or clusters, "

@@ -10,6 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import suppress
+from numbers import Real
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -115,8 +116,10 @@ def batch_size(value: Any, name: str, reading: Reading) -> int:
     """
     if value is not None:
         return whole(value, reading.numbers("d", "p"), name)
-    data, given = _data(reading), str(reading.given.get("batches"))
-    drawn = any(given.startswith(each) for each, kind in BATCHES.items() if kind.draws)
+    data, given = _data(reading), reading.given.get("batches")
+    drawn = isinstance(given, str) and any(
+        given.startswith(each) for each, kind in BATCHES.items() if kind.draws
+    )
     if data is None or data.labels is None or drawn:
         return whole(UNLESS_LABELLED, reading.numbers("d", "p"), name)
 
@@ -143,7 +146,8 @@ def samples_of_test(value: Any, name: str, reading: Reading, unless_given: int =
 def scale_of_outputs(value: Any, name: str, reading: Reading) -> OutputScale:
     """s_p as a text; the number 1 is one, too."""
     scales: tuple[OutputScale, ...] = get_args(OutputScale)
-    return scales[scales.index(one_of(*scales)(str(value), name, reading))]
+    one = isinstance(value, Real) and not isinstance(value, bool) and value == 1
+    return scales[scales.index(one_of(*scales)("1" if one else value, name, reading))]
 
 
 def matrix(value: Any, name: str, reading: Reading) -> tuple[tuple[float, ...], ...] | None:
@@ -156,6 +160,8 @@ def matrix(value: Any, name: str, reading: Reading) -> tuple[tuple[float, ...], 
         isinstance(row, str | list | tuple) for row in rows
     ):
         raise InputError(f"{name} must be rows of numbers, got {shown(value)}")
+    if not rows:
+        raise InputError(f"{name} must have p = {reading['p']} rows, got {shown(value)}")
     letters = reading.numbers("d", "n", "p")
     return tuple(tuple(quantity(entry, letters, name) for entry in listed(row)) for row in rows)
 

@@ -63,7 +63,15 @@ def separator_of(path: str) -> str:
         line = file.readline()
     others = [sign for sign in SEPARATORS[1:] if sign in line]
     signs = others if others and _ONLY_NUMBERS.fullmatch(line) else SEPARATORS
-    return max(signs, key=lambda one: len(next(csv.reader([line], delimiter=one), [])))
+    return max(signs, key=lambda one: _cells_in(line, one))
+
+
+def _cells_in(line: str, separator: str) -> int:
+    """How many cells a separator makes of a line; 0 where one is longer than csv takes."""
+    try:
+        return len(next(csv.reader([line], delimiter=separator), []))
+    except csv.Error:
+        return 0
 
 
 def _header(path: str, separator: str) -> tuple[str, ...]:

@@ -356,7 +356,13 @@ def _univariate(text: str, k: int) -> Callable[[Any], Any]:
 
 def _arity(function: Callable[..., Any]) -> int | None:
     """Number of positional arguments, None if it takes any number."""
-    parameters = inspect.signature(function).parameters.values()
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # some of Python's own
+        raise InputError(
+            "target must be a callable whose arguments Python can count, such as lambda x1: "
+            f"x1**2, got {shown(function)}"
+        ) from None
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

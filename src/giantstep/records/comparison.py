@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.problem.setting import Setting
 from giantstep.records.differences import (
     Difference,
@@ -254,6 +254,9 @@ def _check_records(
     predicted: Trajectory, simulated: Trajectory, level: float, ignoring: Collection[str]
 ) -> None:
     """Refuse what cannot be compared, in a sentence."""
+    for name, record in (("predicted", predicted), ("simulated", simulated)):
+        if not isinstance(record, Trajectory):
+            raise InputError(f"{name} must be a Trajectory, got {shown(record)}")
     if predicted.theory is None or simulated.theory is not None:
         raise InputError(
             "compare takes a prediction and then a simulation, got records of "

@@ -106,6 +106,12 @@ class Emergence:
         return needed
 
 
+def _record(given: object) -> Trajectory:
+    if not isinstance(given, Trajectory):
+        raise InputError(f"trajectories must be those of simulate or predict, got {shown(given)}")
+    return given
+
+
 def emergence(trajectories: Trajectory | Sequence[Trajectory]) -> Emergence:
     """Emergence curves of one trajectory along its steps, or of several at their last steps.
 
@@ -124,7 +130,7 @@ def emergence(trajectories: Trajectory | Sequence[Trajectory]) -> Emergence:
         drawn = trajectories.drawn()
         points = [(drawn, t) for t in range(len(drawn.steps))]
     else:
-        points = [(each.drawn(), -1) for each in trajectories]
+        points = [(_record(each).drawn(), -1) for each in trajectories]
     if not points:
         raise InputError("trajectories must be at least one, got none")
     first = points[0][0]

@@ -87,10 +87,12 @@ def unpacked(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     try:
         # NumPy leaves open the file of a broken archive: ours is closed.
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        record = json.loads(arrays.pop("record").tobytes())
-        if record["format"] != FORMAT:
-            raise ValueError(f"format {record['format']!r} is not {FORMAT}")
+            if "record" not in file:  # a foreign file, whose arrays may be huge
+                raise KeyError("record")
+            record = json.loads(file["record"].tobytes())
+            if record["format"] != FORMAT:
+                raise ValueError(f"format {record['format']!r} is not {FORMAT}")
+            arrays = {name: file[name] for name in file.files if name != "record"}
     except FileNotFoundError:
         raise
     except UNREADABLE as error:

@@ -77,8 +77,10 @@ def _text(path: Path) -> Read:
     try:
         separator = separator_of(str(path))
         lines = list(cells_of(str(path), separator))
-    except (UnicodeDecodeError, csv.Error):
+    except UnicodeDecodeError:
         raise ValueError("it is not a text file in UTF-8") from None
+    except csv.Error:  # of those that a text can have, a cell beyond the limit alone is left
+        raise ValueError(f"a cell has more than {csv.field_size_limit()} characters") from None
     _, names = lines[0] if lines else (1, [])
     if all(is_number(name) or DECIMAL_COMMA.fullmatch(name) for name in names):
         raise ValueError("its first line must be the names of the columns")
@@ -163,8 +165,12 @@ def _single_array(path: Path) -> Read:
 def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
     try:
         array = archive[name]
-    except ValueError:
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise ValueError(f"the array {name!r} is damaged") from None
         raise ValueError(f"{name!r} is an array of Python objects, which are not read") from None
+    except OverflowError:  # its header claims more than 2^63 rows
+        raise ValueError(f"the array {name!r} is damaged") from None
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{name!r} is not an array")
     return array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -97,6 +98,12 @@ def make_column(
         got = array.flat[0] if array.size else array.dtype
         raise InputError(f"column {name!r} must hold numbers or words, got {shown(got)}")
     cells = array.tolist()
+    for row, cell in enumerate(cells):
+        if hasattr(cell, "__len__") and not isinstance(cell, str | bytes):
+            raise InputError(
+                f"column {name!r} must hold numbers or words, got {shown(cell)} in "
+                f"{_place(row, lines)}"
+            )
     words = np.empty(len(cells), dtype=object)
     words[:] = [word_of(cell) for cell in cells]
     present = [word for word in words if word is not None]
@@ -195,11 +202,11 @@ def make_table(columns: Sequence[Column], label: str) -> Table:
     """The table with the column of labels taken out of the others."""
     names = [column.name for column in columns]
     check_names(names)
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InputError(f"every column must have a name of its own, got {shown(twice)} twice")
     if label not in names:
-        if len(names) > 20:
+        if len(names) > 20 or sum(map(len, names)) > 400:
             raise unknown_name("label", label, names, "the first line of the file")
         raise InputError(f"label must be a column ({', '.join(names)}), got {shown(label)}")
     others = tuple(column for column in columns if column.name != label)
@@ -208,6 +215,8 @@ def make_table(columns: Sequence[Column], label: str) -> Table:
 
 def table_of(x: Any, y: Any, label: str | None = None) -> Table:
     """The table of a frame or an array and its labels."""
+    if not isinstance(label, str | None):
+        raise InputError(f"label must be the name of y as a text, got {shown(label)}")
     name = str(getattr(y, "name", None) or "label") if label is None else label
     if hasattr(x, "columns"):
         columns = [make_column(str(key), x[key]) for key in x.columns]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum
@@ -136,6 +136,8 @@ def simulate(
     >>> simulate(setting).overlap.shape  # runs, steps 0..T, neurons, directions
     (2, 2, 4, 1)
     """
+    if not isinstance(setting, Setting):
+        raise InputError(f"setting must be a Setting, got {shown(setting)}")
     start = time.perf_counter()
     meter = Meter(expected_samples(setting), progress)
     engine = make_engine(setting, memory, meter, directions)
