@@ -56,7 +56,8 @@ def terms_of(
         key=lambda i: (series.degrees[i], [-e for e in series.exponents[i]]),
     )
     exponents = series.exponents[listed]
-    v = key.standard_normal((DRAWS, target.r))
+    # The last directions may have no term: the function depends on them within its noise.
+    v = key.standard_normal((DRAWS, model.n_fitted_))
     values = hermite_values(v, int(exponents.max()))
     polynomials = np.prod([values[:, j, e] for j, e in enumerate(exponents.T)], axis=0)
     ours = model.response(v)[:, output]
