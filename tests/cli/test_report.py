@@ -1,5 +1,6 @@
 """``giantstep report``: what it refuses leaves nothing behind, what it makes is a folder."""
 
+import errno
 import json
 import os
 import signal
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 from giantstep.cli.main import main
+from giantstep.reports import record as saved
+from giantstep.reports import report as made
+from giantstep.reports.record import Report
 
 
 def table(folder: Path, rows: int = 60) -> Path:
@@ -103,6 +107,39 @@ def test_warnings_come_before_the_answer(
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith("warning: Column 'id' looks like a row number and should be dropped")
     assert said.index("1. On rows held out") < said.index("note: Column 'constant' is left out")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("full", [False, True])
+def test_an_answer_that_cannot_be_saved_is_shown(
+    full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another report was faster with the same folder, or the disk is full."""
+    path, folder = table(tmp_path), tmp_path / "out"
+    finish = made.finish
+
+    def meanwhile(work: made.Work, note: made.Note | None = None) -> Report:
+        if full:
+            monkeypatch.setattr(saved, "write_whole", no_space)
+        else:
+            folder.mkdir()
+            (folder / "report.html").write_text("theirs", encoding="utf-8")
+        return finish(work, note)
+
+    def no_space(place: Path, text: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(place))
+
+    monkeypatch.setattr(made, "finish", meanwhile)
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(path), "--label", "y", "--quick", "--out", str(folder)])
+    said = capsys.readouterr()
+    assert end.value.code == 2
+    assert "1. On rows held out the fit explains" in said.out
+    if full:
+        assert "No space left on device" in said.err
+    else:
+        assert "out already holds report.html" in said.err
+        assert (folder / "report.html").read_text(encoding="utf-8") == "theirs"
 
 
 PAUSED = """

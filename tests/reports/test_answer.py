@@ -176,6 +176,9 @@ def test_columns_are_named_by_what_is_lost_where_weights_do_not_name_them() -> N
         assert said.startswith("Only 1 of 3 refits finds direction 1. Shuffling one column")
         assert ("part of the fit without directions" in said) == without
         assert "direction 1" not in kind
+        nowhere = replace(rare, stability=(0.0,) * 3, alone=(0.0,) * 3)
+        said = answer(replace(record, directions=(nowhere,)))[2]
+        assert said.startswith("None of the 3 refits finds direction 1. Shuffling one column")
 
 
 def test_fitted_directions_of_which_none_is_certain_are_told_tentatively() -> None:
@@ -316,7 +319,7 @@ def test_many_rows_are_thinned_and_the_caption_says_so() -> None:
     some = replace(direction(AT, 1.0, True), coordinate=np.linspace(-1.0, 1.0, 2_000))
     rows, words = shown_rows(record, some)
     assert len(rows) == 667
-    assert words == "one of 3 held-out rows"
+    assert words == "one of every 3 held-out rows"
 
 
 def test_what_is_rounded_to_none_is_neither_better_nor_left() -> None:

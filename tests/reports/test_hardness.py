@@ -73,19 +73,18 @@ def test_coefficients_have_the_errors_of_refits() -> None:
     assert found < 0.75 * error
 
 
-def test_the_function_may_leave_out_the_last_directions() -> None:
-    """Three directions were fitted, and no coefficient with the last two is beyond its error."""
-
-    def respond(u: np.ndarray) -> np.ndarray:
-        assert u.shape[1] == 3
-        return np.asarray(0.5 * u[:, :1] + 0.01 * u[:, 2:])
-
-    three: Any = SimpleNamespace(n_fitted_=3, response=respond)
-    v = np.random.default_rng(0).standard_normal((1000, 3))
-    [term] = terms_of(make_target("0.5*x1"), three, 0, v, [(three, v), (three, v)])
-    assert term.name == "u1"
-    # The refits are the fit itself, with the coordinates of nearest rows.
-    assert term.coefficient.error < 0.1
+def test_the_last_directions_may_have_no_term() -> None:
+    """The function is 0.5 He2(u1); the fit has a second direction on which it does not depend."""
+    two = SimpleNamespace(
+        n_fitted_=2,
+        response=lambda u: np.sqrt(0.5) * hermite_values(u @ np.eye(2), 2)[:, 0, 2:],
+    )
+    u = np.random.default_rng(0).standard_normal((50_000, 2))
+    (term,) = terms_of(make_target("0.5*He2(x1)"), two, 0, u, [(two, u), (two, -u)])
+    assert term.name == "He2(u1)"
+    assert term.coefficient.value == pytest.approx(0.5)
+    # -u has the same square: the refits agree.
+    assert term.coefficient.error == pytest.approx(0.0, abs=0.01)
 
 
 def hard(staircase: tuple[int, ...], directions: int, learned: tuple[str, ...]) -> Hardness:

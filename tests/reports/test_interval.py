@@ -14,6 +14,9 @@ def test_numbers_are_written_with_their_interval() -> None:
     assert interval(0.9996, 0.00004).percent == "99.96 % (99.95 % to 99.97 %)"
     assert interval(0.0, 0.0).nothing
     assert not interval(0.0, 0.001).nothing
+    # A fit that predicts the mean may explain 1e-17 by rounding, with an error that is smaller.
+    assert not interval(1e-17, 1e-18).above_zero
+    assert interval(0.001, 1e-4).above_zero
 
 
 def test_student_reaches_further_than_the_normal_law() -> None:

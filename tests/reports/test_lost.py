@@ -55,3 +55,42 @@ def test_columns_that_are_used_are_named_with_what_is_lost() -> None:
     assert lost(held, pipeline, [plain, unsure]) == ()
     lacking = SimpleNamespace(certain=True, references=(), often=False)
     assert [each.column for each in lost(held, pipeline, [lacking])] == ["x1", "x2", "c"]
+
+
+class Many(Known):
+    """Predicts all of 20 columns, of which labels depend on none."""
+
+    def predict(self, rows: Any) -> np.ndarray:
+        return 0.5 * np.asarray(rows, dtype=float).sum(axis=1)
+
+
+def tables_with_a_name(tables: int = 40, columns: int = 20, rows: int = 150) -> int:
+    """How many tables have a column that is said to cost something, where none does."""
+    names = [f"x{j}" for j in range(columns)]
+    encoded = [SimpleNamespace(source=name) for name in names]
+    model, direction = Many(), SimpleNamespace(certain=True, references=(), often=False)
+    model.feature_importances_ = np.ones(columns)
+    count = 0
+    for seed in range(tables):
+        key = np.random.default_rng(seed)
+        prepared = Prepared(
+            key.standard_normal((rows, columns)), names, list(range(columns)), [], ()
+        )
+        object.__setattr__(prepared, "encoded", lambda front: encoded)
+        labels = make_labels(make_column("y", key.standard_normal(rows)), "numbers")
+        problem = make_problem(prepared, labels, np.arange(rows), QUICK)
+        pipelines: dict[int, Any] = dict.fromkeys(range(problem.folds), model)
+        count += lost(HeldOut(problem, {}, pipelines), [None, model], [direction]) != ()
+    return count
+
+
+def test_a_column_is_named_beyond_the_errors_of_all_that_are_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At most one table in forty names one; single 95 % intervals would name one in two of five.
+
+    Of 40 tables more than 4 have a name with probability .003.
+    """
+    assert tables_with_a_name() <= 4
+    monkeypatch.setattr("giantstep.reports.lost.ndtri", lambda p: 1.96)
+    assert tables_with_a_name() > 8

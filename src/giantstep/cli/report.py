@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from giantstep.cli.output import PLAIN, Output, Switch, Whole, refuse_taken, reserve
+from giantstep.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -76,9 +77,14 @@ def report(
             note=note,
         )
         record = finish(work, note)
-    # Only now: a table that is refused leaves no folder.
-    reserve(folder, *names, overwrite=output.overwrite)
-    paths = record.save(folder, overwrite=True)
+    try:
+        # Only now: a table that is refused leaves no folder.
+        reserve(folder, *names, overwrite=output.overwrite)
+        paths = record.save(folder, overwrite=True)
+    except (InputError, OSError):
+        # A full disk, or files that another report has written meanwhile: the answer is shown.
+        output.present(record.as_dict, lambda: _shown(record))
+        raise
     output.present(
         record.as_dict,
         lambda: _shown(record),

@@ -141,6 +141,8 @@ def _mostly(number: int, direction: Direction, most: int = 4) -> str:
 
 def _lacking(number: int, direction: Direction) -> str:
     """What is said of a certain direction that some refits lack."""
+    if not direction.found:
+        return f"None of the {len(direction.stability)} refits finds direction {number}."
     one = direction.found == 1
     return (
         f"Only {direction.found} of {len(direction.stability)} refits {'finds' if one else 'find'} "

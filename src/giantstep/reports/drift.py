@@ -25,7 +25,8 @@ class Drift:
     """What differs between the first and the last rows, and at which level it was tested.
 
     tests -> number of comparisons, each at level/tests.  inputs, label -> columns and labels;
-    relation -> whether the errors of held-out rows depend on the number of the row.
+    relation -> whether the errors of held-out rows depend on the number of the row; slopes ->
+    columns of numbers, none of ``inputs``, whose product with these errors does.
     """
 
     inputs: tuple[Moved, ...]
@@ -33,19 +34,19 @@ class Drift:
     relation: Moved | None
     level: float
     tests: int
+    slopes: tuple[Moved, ...] = ()
 
     @property
     def seen(self) -> bool:
         """Whether anything differs."""
-        return bool(self.inputs) or self.label is not None or self.relation is not None
+        return any((self.inputs, self.slopes, self.label, self.relation))
 
     @property
     def sentences(self) -> tuple[str, ...]:
         lines = []
         if self.inputs:
-            names = ", ".join(repr(moved.what) for moved in self.inputs[:5])
-            more = f" and {len(self.inputs) - 5} more" if len(self.inputs) > 5 else ""
-            lines.append(f"The first half of the rows differs from the last half in {names}{more}.")
+            names = _names(self.inputs)
+            lines.append(f"The first half of the rows differs from the last half in {names}.")
         if self.label is not None:
             lines.append(
                 "The label changes from the first rows to the last: they may be sorted, or times "
@@ -56,24 +57,37 @@ class Drift:
                 "Errors of held-out rows change along the table, so that a score on new rows may "
                 "be another."
             )
+        if self.slopes:
+            lines.append(
+                f"How the label depends on {_names(self.slopes)} changes along the table. A score "
+                "is a mean over all of its rows, and the next rows may be predicted worse."
+            )
         if not lines:
             lines.append("No drift is seen between the first and the last rows.")
         return (
             *lines,
-            f"These are {self.tests} tests (of columns in use, the label and errors), at level "
-            f"{self.level:g} for all together.",
+            f"These are {self.tests} tests (of columns in use and their slopes, the label and "
+            f"errors), at level {self.level:g} for all together.",
         )
+
+
+def _names(moved: Sequence[Moved], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    more = f" and {len(moved) - most} more" if len(moved) > most else ""
+    return ", ".join(repr(each.what) for each in moved[:most]) + more
 
 
 def drift(table: Table, held: HeldOut, numbers: Sequence[str] = (), level: float = 0.01) -> Drift:
     """Kolmogorov and Smirnov's test of halves for every column, rank correlations for errors.
+
+    Errors times a column correlate with the row number where the slope of the label changes.
 
     numbers -> columns that number the rows, which differ between halves by their nature.
     """
     half = len(table) // 2
     used = set(held.problem.prepared.sources) - set(numbers)
     columns = [column for column in table.columns if column.name in used]
-    tests = len(columns) + 3
+    tests = len(columns) + sum(column.numeric for column in columns) + 3
     bound = level / tests
     inputs = [Moved(column.name, _halves(column, half)) for column in columns]
     label = Moved(table.label.name, _halves(table.label, half))
@@ -82,8 +96,20 @@ def drift(table: Table, held: HeldOut, numbers: Sequence[str] = (), level: float
     signed, size = residual[:, -1], np.sum(residual**2, axis=1)
     p_values = [_trend(number, signed), _trend(number, size)]
     relation = Moved("errors", min(p_values))
+
+    def beyond(moved: Sequence[Moved]) -> tuple[Moved, ...]:
+        return tuple(sorted((m for m in moved if m.p_value < bound), key=lambda m: m.p_value))
+
+    # Of a column that moves itself a bend that the fit misses looks like another slope.
+    moving = {moved.what for moved in beyond(inputs)}
+    slopes = [
+        Moved(column.name, _trend(number, signed * _centred(column.values)))
+        for column in columns
+        if column.numeric and column.name not in moving
+    ]
     return Drift(
-        inputs=tuple(sorted((m for m in inputs if m.p_value < bound), key=lambda m: m.p_value)),
+        inputs=beyond(inputs),
+        slopes=beyond(slopes),
         label=label if label.p_value < bound else None,
         relation=relation if relation.p_value < bound else None,
         level=level,
@@ -101,6 +127,11 @@ def _halves(column: Column, half: int) -> float:
     if min(len(first), len(last)) < 2:
         return 1.0
     return float(ks_2samp(first, last, method="asymp").pvalue)
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    """Deviations from the mean, 0 in gaps."""
+    return np.nan_to_num(values - np.nanmean(values))
 
 
 def _trend(number: np.ndarray, values: np.ndarray) -> float:

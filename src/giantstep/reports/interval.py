@@ -56,8 +56,8 @@ class Interval:
 
     @property
     def above_zero(self) -> bool:
-        """Whether all of the interval is positive."""
-        return self.low > 0.0
+        """Whether all of the interval is positive, by more than rounding."""
+        return self.low > 0.0 and not self.nothing
 
 
 def rounded(number: float, sign: str = "") -> str:

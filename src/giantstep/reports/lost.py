@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from giantstep.reports.columns import Prepared
 from giantstep.reports.directions import Direction
@@ -62,8 +63,10 @@ def lost(
     at = np.concatenate(list(tests.values()))
     before, totals, groups = losses(None), held.totals[at], problem.groups[at]
     listed = [Lost(name, gained(before, losses(name), totals, groups)) for name in tried]
-    # Below 2 % a column is not what makes the prediction.
-    clear = [each for each in listed if each.share.above_zero and each.share.value > 0.02]
+    # Of columns that cost nothing one in forty is above zero by its own 95 % interval: each must be
+    # beyond the error of all that were tried.  Below 2 % a column does not make the prediction.
+    errors = float(ndtri(1.0 - 0.025 / len(tried)))
+    clear = [each for each in listed if each.share.value > max(errors * each.share.error, 0.02)]
     return tuple(sorted(clear, key=lambda each: -each.share.value))
 
 

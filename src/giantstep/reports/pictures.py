@@ -53,7 +53,7 @@ def shown_rows(report: Report, *directions: Direction) -> tuple[Int[np.ndarray, 
     if not known.any():
         return np.flatnonzero(known), "none, because no refit found the direction"
     every = -(-report.rows // MOST_POINTS)
-    words = "held-out rows" if every == 1 else f"one of {every} held-out rows"
+    words = "held-out rows" if every == 1 else f"one of every {every} held-out rows"
     ends = [(direction.coordinate, span_of(direction)) for direction in directions]
     beyond = np.any([(u < low) | (u > high) for u, (low, high) in ends], axis=0) & known
     if beyond.any():

@@ -56,7 +56,7 @@ def terms_of(
         key=lambda i: (series.degrees[i], [-e for e in series.exponents[i]]),
     )
     exponents = series.exponents[listed]
-    # The function may leave out the last directions: what is beyond them is within its noise.
+    # The last directions may have no term: the function depends on them within its noise.
     v = key.standard_normal((DRAWS, model.n_fitted_))
     values = hermite_values(v, int(exponents.max()))
     polynomials = np.prod([values[:, j, e] for j, e in enumerate(exponents.T)], axis=0)
