@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from giantstep.reports.record import Report
 
-Columns = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="NAME")]
+Columns = Annotated[
+    list[str] | None, Parameter(consume_multiple=False, negative="", metavar="NAME")
+]
 
 
 def report(
