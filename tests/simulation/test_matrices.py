@@ -4,6 +4,7 @@ JAX on the CPU stands for an accelerator: samples, sums, Gram matrices, decompos
 are its arrays.  Relative to the largest entry results differ by at most 1e-9 in float64.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,8 @@ def test_more_rows_than_columns_are_recorded_by_as_few() -> None:
     rows = matrices.Rows(values, values[:, :2])
     few = rows.fewest
     assert few.values.shape == (5, 5)
-    span, whole = (matrices.rows_span(each.overlap, each.gram) for each in (few, rows))
+    longest = float(np.max(rows.norms)) ** 2
+    span, whole = (matrices.rows_span(each.overlap, each.gram, longest) for each in (few, rows))
     np.testing.assert_allclose(span.T @ span, whole.T @ whole, atol=1e-9)
     found = matrices.row_spectrum(few.gram, few.overlap, 5, 5)
     expected = np.linalg.svd(values)
@@ -101,7 +103,25 @@ def test_more_rows_than_columns_are_recorded_by_as_few() -> None:
     np.testing.assert_allclose(rows.norms, np.linalg.norm(values, axis=1))
     # A row too few loses a direction.
     lost = matrices.Rows(few.values[1:], few.overlap[1:])
-    assert np.abs(matrices.rows_span(lost.overlap, lost.gram) - span).max() > 1e-3
+    assert np.abs(matrices.rows_span(lost.overlap, lost.gram, longest) - span).max() > 1e-3
+
+
+def test_a_long_common_part_of_many_rows_hides_no_direction() -> None:
+    """400 rows in R^300 share a direction that is 10,000 times as long as they are.
+
+    The first of 300 rows that stand for them is as long as all 400 together: directions that are
+    measured by it are lost.
+    """
+    rng = np.random.default_rng(3)
+    common = rng.standard_normal(300) / math.sqrt(300)
+    values = rng.standard_normal((400, 300)) / math.sqrt(300) + 10_000.0 * common
+    rows = matrices.Rows(values, values[:, :2])
+    few = rows.fewest
+    longest = float(np.max(rows.norms)) ** 2
+    kept = matrices.rows_span(few.overlap, few.gram, longest)
+    np.testing.assert_allclose(kept.T @ kept, np.eye(2), atol=1e-6)
+    lost = matrices.rows_span(few.overlap, few.gram, float(np.max(few.norms)) ** 2)
+    assert np.abs(lost.T @ lost - np.eye(2)).max() > 1e-3
 
 
 def test_a_network_of_many_neurons_needs_no_square_matrices() -> None:

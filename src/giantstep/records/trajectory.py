@@ -254,18 +254,21 @@ def keeps_gram(setting: Setting) -> bool:
 
 
 def span_factor(
-    overlap: Float[np.ndarray, "p r"], gram: Float[np.ndarray, "p p"]
+    overlap: Float[np.ndarray, "p r"],
+    gram: Float[np.ndarray, "p p"],
+    longest: float | None = None,
 ) -> Float[np.ndarray, "r r"]:
     """R with R^T R = M^T Q^+ M, M = W W*^T and Q = W W^T.
 
     Pivoted Cholesky: Q = L L^T on k independent rows (the others lie in their span up to
     DEPENDENT), so that L^-1 M holds the coordinates of the projections of the w* on that span.
+    ``longest`` -> squared length of the longest neuron, where these rows stand for more neurons.
     """
     # LAPACK itself: solve_triangular would double the time that a few neurons take.
     from scipy.linalg.lapack import dpstrf, dtrtrs
 
     r = overlap.shape[1]
-    largest = float(np.max(np.diagonal(gram)))
+    largest = float(np.max(np.diagonal(gram))) if longest is None else longest
     factor = np.zeros((r, r))
     if largest > 0:
         lower, pivots, rank, _ = dpstrf(gram, lower=1, tol=DEPENDENT * largest)

@@ -118,27 +118,30 @@ def _leading(gram: Any, count: int) -> tuple[Float[np.ndarray, " k"], Float[np.n
     return values[order], vectors[:, order]
 
 
-def rows_span(overlap: Float[np.ndarray, "p r"], gram: Any) -> Float[np.ndarray, "r r"]:
+def rows_span(
+    overlap: Float[np.ndarray, "p r"], gram: Any, longest: float
+) -> Float[np.ndarray, "r r"]:
     """R with R^T R = M^T Q^+ M, M = W W*^T and Q = W W^T.
 
     On an accelerator, where no rows are dependent, from Q = L L^T: the part of R that is not
     orthogonal is QR's triangle of L^-1 M.  Else, with some thirty times the operations, from the
-    eigenvectors of Q = U diag(s^2) U^T: that of diag(1/s) U^T M, s^2 over DEPENDENT of the largest.
+    eigenvectors of Q = U diag(s^2) U^T: that of diag(1/s) U^T M.  Rows and s^2 count above the
+    share DEPENDENT of ``longest``, the squared length of the longest neuron.
     """
     if isinstance(gram, np.ndarray):
-        return span_factor(overlap, gram)
+        return span_factor(overlap, gram, longest)
     from jax.scipy.linalg import solve_triangular
 
     linalg = gram.__array_namespace__().linalg
     lower = linalg.cholesky(gram)
     # Squared lengths of the rows outside those before them; NaN where rounding made one negative.
     outside = np.asarray(lower.diagonal()) ** 2
-    if np.all(outside > DEPENDENT * np.max(np.asarray(gram.diagonal()))):
+    if np.all(outside > DEPENDENT * longest):
         seen = np.asarray(solve_triangular(lower, overlap, lower=True))
     else:
         values, vectors = linalg.eigh(gram)
         values, along = np.asarray(values), np.asarray(vectors.T @ overlap)
-        there = values > DEPENDENT * values[-1]
+        there = values > DEPENDENT * longest
         seen = along[there] / np.sqrt(values[there])[:, None]
     factor = np.zeros((overlap.shape[1],) * 2)
     reduced = np.linalg.qr(seen, mode="r")

@@ -283,7 +283,8 @@ def _of_rows(layer: Rows, setting: Setting) -> dict[str, Any]:
     if not np.all(np.isfinite(layer.norms)):
         return observed
     fewest = layer.fewest
-    observed["span"] = rows_span(fewest.overlap, fewest.gram)
+    longest = float(np.max(layer.norms)) ** 2
+    observed["span"] = rows_span(fewest.overlap, fewest.gram, longest)
     if keeps_gram(setting):
         observed["gram"] = layer.gram
     if most := min(setting.spectra, setting.d):

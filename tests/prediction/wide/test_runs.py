@@ -21,6 +21,7 @@ from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistic
 from giantstep.prediction.wide.noisy_direction import NoisyDirection
 from giantstep.prediction.wide.quantities import network_answer, noise_of_steps
 from giantstep.prediction.wide.rows import readout_losses
+from giantstep.prediction.wide.runs import statistics_nodes
 from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
@@ -276,6 +277,25 @@ def test_tails_too_heavy_for_a_spectrum() -> None:
     assert predicted.features is not None
     assert np.all(np.isnan(predicted.features.edge[:, 1]))
     assert any("n E[r^2]^2, at most 0.9" in note for note in predicted.notes)
+
+
+def test_neurons_of_mean_zero_have_readouts_of_the_runs() -> None:
+    """No sum of the readout gives their residual a mean: rounding must not stand for one.
+
+    Sums of 1e14 gave networks an error of 1e15.  Labels have a mean, and the residual its sign.
+    """
+    target = "sin(-0.90*x1 - 1.29*x2 - 0.46*x1^2)"
+    fields = OWN | {"d": 239, "p": 60, "n": 174, "step_size": 11.5}
+    fields |= {"target": target, "activation": "tanh", "readout_start": "gaussian"}
+    setting = Setting(**fields)
+    readouts = np.random.default_rng(2).standard_normal((20, setting.p)) / math.sqrt(setting.p)
+    totals = [abs(ReadoutStatistics.of(setting, readout).total) for readout in readouts]
+    for signed in (True, False):
+        nodes = statistics_nodes(setting, readouts, signed=signed)
+        assert all(abs(each.total) <= max(totals) for each in nodes.statistics)
+    # A sum counts for neurons with a mean: nodes have those of the runs, and none beyond.
+    nodes = statistics_nodes(setting.vary(activation="sigmoid"), readouts, signed=True)
+    assert len({each.total for each in nodes.statistics}) > 1
 
 
 def test_spans_of_pairs_are_known_along_the_learned_direction_alone() -> None:

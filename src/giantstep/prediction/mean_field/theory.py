@@ -79,9 +79,11 @@ def _fields(
     sizes = np.array(setting.step_size) ** 2
     along = _summed(sizes, ends, np.stack([f.noise_along(setting) for f in fields]))
     added = _summed(sizes, ends, np.array([f.noise(setting).mean() for f in fields]))
+    fewest = [Rows(rows, rows[:, :r]).fewest for rows in path]
+    longest = np.max(norms, axis=1) ** 2
     spans = [
-        rows_span(few.overlap, few.gram)
-        for few in (Rows(rows, rows[:, :r]).fewest for rows in path)
+        rows_span(few.overlap, few.gram, float(square))
+        for few, square in zip(fewest, longest, strict=True)
     ]
     return {
         "readout": start.readout,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.wide.network import ReadoutStatistics
 from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
@@ -94,9 +95,10 @@ def _statistics_at(setting: Setting, norm: float, angle: float, total: float) ->
         learned_step(setting, statistics=ReadoutStatistics(norm, each)) for each in (0.0, 1.0)
     )
     per_total = one.residual_mean - none.residual_mean
-    if per_total == 0.0:
-        return ReadoutStatistics(norm, total)
     deviation = math.sqrt(max(none.residual_square - none.residual_mean**2, 0.0))
+    # Neurons of mean zero give the residual no mean, up to rounding.
+    if abs(per_total) <= VANISHING * deviation:
+        return ReadoutStatistics(norm, total)
     return ReadoutStatistics(norm, (deviation * math.sinh(angle) - none.residual_mean) / per_total)
 
 
