@@ -129,7 +129,7 @@ def _gradient(analysis: Analysis) -> list[str]:
     if not len(added(learned, direction)):
         return []
     return [
-        "Directions are named after the inputs are made unit normals. In the inputs themselves, "
+        "These directions refer to inputs scaled to unit normals. In the inputs themselves, "
         f"the first step moves neurons along {named(direction)}."
     ]
 
